@@ -1,0 +1,47 @@
+"""Choosing a device, naming it, and waiting for it."""
+
+import platform
+from pathlib import Path
+
+import torch
+
+
+# --8<-- [start:choose_device]
+def choose_device() -> torch.device:
+    """The GPU where PyTorch finds one, the CPU everywhere else."""
+    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+
+
+# --8<-- [end:choose_device]
+
+
+# --8<-- [start:synchronize]
+def synchronize(device: torch.device) -> None:
+    """Wait until ``device`` has finished all the work it was given.
+
+    A GPU works on while Python goes ahead, so a clock read without waiting is wrong.
+    A CPU is never ahead of itself: there the call does nothing.
+    """
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)
+
+
+# --8<-- [end:synchronize]
+
+
+def device_name(device: torch.device) -> str:
+    """The marketing name of ``device``: the GPU's, or the processor's."""
+    if device.type == "cuda":
+        return torch.cuda.get_device_name(device)
+    return cpu_name()
+
+
+def cpu_name() -> str:
+    """The processor's name as the operating system gives it."""
+    try:
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine() or "unknown processor"

@@ -1,0 +1,1 @@
+"""The lesson "GPU Training": one module for each idea, named like its page."""

@@ -1,0 +1,112 @@
+"""The Markdown extension: line numbers for errors, untested code kept out, math, the whole lesson."""
+
+import re
+import xml.etree.ElementTree as etree
+from pathlib import Path
+from typing import Any
+
+from latex2mathml.converter import convert as to_mathml
+from markdown import Extension, Markdown
+from markdown.preprocessors import Preprocessor
+from markdown.treeprocessors import Treeprocessor
+
+from lesson_site.errors import PageError
+from lesson_site.page import current_page
+
+OUR_FENCE = re.compile(r"^(?P<head>\s*`{3,}\s*lesson-[a-z]+)(?P<options>.*)$")
+PYTHON_FENCE = re.compile(r"^\s*(`{3,}|~{3,})\s*(\{[^}]*\.)?(python|py|python3|pycon)\b")
+WHOLE = re.compile(r"^\[whole lesson: (?P<folder>[\w-]+)\]$")
+
+
+class LineNumbers(Preprocessor):
+    """Tell each of our fences the line on which it stands, and refuse Python typed by hand."""
+
+    def run(self, lines: list[str]) -> list[str]:
+        """Add ``line="…"`` to our fences' first lines."""
+        page = current_page(self.md)
+        offset = _lines_before(page.source, lines)
+        result = []
+        for number, line in enumerate(lines, start=offset + 1):
+            if PYTHON_FENCE.match(line):
+                raise PageError(
+                    f"{page.source}:{number}: Python typed into a page; put it into a section of "
+                    "lesson_code and show it with a lesson-code fence"
+                )
+            fence = OUR_FENCE.match(line)
+            result.append(f'{fence["head"]}{fence["options"]} line="{number}"' if fence else line)
+        return result
+
+
+def _lines_before(source: Path, lines: list[str]) -> int:
+    """How many lines of ``source`` (its front matter) come before ``lines``."""
+    try:
+        return max(0, source.read_text(encoding="utf-8").rstrip().count("\n") - _last(lines))
+    except OSError:
+        return 0
+
+
+def _last(lines: list[str]) -> int:
+    return "\n".join(lines).rstrip().count("\n")
+
+
+class WholeLesson(Preprocessor):
+    """Put all numbered pages of a folder where ``[whole lesson: folder]`` stands."""
+
+    def run(self, lines: list[str]) -> list[str]:
+        """Replace the line by the pages, their headings one level lower."""
+        result = []
+        for line in lines:
+            found = WHOLE.match(line)
+            if found is None:
+                result.append(line)
+                continue
+            pages = sorted((Path("docs") / found["folder"]).glob("[0-9][0-9]-*.md"))
+            if not pages:
+                raise PageError(f"{current_page(self.md).source}: no pages in {found['folder']}")
+            for page in pages:
+                result += [*_as_chapter(page.read_text(encoding="utf-8")), ""]
+        return result
+
+
+def _as_chapter(text: str) -> list[str]:
+    """A page without its front matter, and with every heading one level lower."""
+    body = re.sub(r"\A---\n.*?\n---\n", "", text, flags=re.DOTALL)
+    result, fenced = [], False
+    for line in body.splitlines():
+        fenced ^= bool(re.match(r"\s*(`{3,}|~{3,})", line))
+        result.append(f"#{line}" if line.startswith("#") and not fenced else line)
+    return result
+
+
+class Math(Treeprocessor):
+    """Turn the TeX that arithmatex found into MathML, which needs no script and no font."""
+
+    def run(self, root: etree.Element) -> None:
+        """Replace the content of each ``.arithmatex`` element."""
+        for element in root.iter():
+            if "arithmatex" not in element.get("class", "").split():
+                continue
+            tex = (element.text or "").strip()
+            block = tex.startswith("\\[")
+            try:
+                mathml = to_mathml(tex[2:-2], display="block" if block else "inline")
+            except Exception as problem:
+                page = current_page(self.md).source
+                raise PageError(f"{page}: can't set the formula {tex!r}: {problem!r}") from problem
+            element.text = self.md.htmlStash.store(mathml)
+
+
+class LessonExtension(Extension):
+    """Everything above, in the order in which it has to happen."""
+
+    def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802 - Python-Markdown's name
+        """Register the processors."""
+        # superfences reads its blocks at 25; the whole lesson must be there before, numbered last
+        md.preprocessors.register(WholeLesson(md), "lesson-whole", 40)
+        md.preprocessors.register(LineNumbers(md), "lesson-lines", 35)
+        md.treeprocessors.register(Math(md), "lesson-math", 1)
+
+
+def makeExtension(**options: Any) -> LessonExtension:  # noqa: N802 - Python-Markdown's name
+    """Let ``markdown_extensions: [lesson_site.extension]`` find the extension."""
+    return LessonExtension(**options)

@@ -1,0 +1,236 @@
+"""The fences that authors write: shown code, code side by side, and recorded output.
+
+Each is a custom fence of pymdownx.superfences; README and CONTRIBUTING show how they are used.
+A mistake in one raises :class:`~lesson_site.errors.PageError`, which stops the build.
+"""
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import yaml
+from markdown import Markdown
+from pygments import highlight
+from pygments.formatters.html import HtmlFormatter
+from pygments.lexers.python import PythonLexer
+
+from lesson_site import recordings
+from lesson_site.differences import Line, added, compare
+from lesson_site.errors import PageError
+from lesson_site.page import current_page
+from lesson_site.recordings import RecordingError
+from lesson_site.sections import Section, SectionError, read_section
+
+Options = dict[str, Any]
+Format = Callable[..., str]
+
+
+def _fence(**known: bool) -> Callable[[Format], Format]:
+    """Give a formatter its options, checked, and errors that name the page and the line.
+
+    Args:
+        known: The options that the fence takes; True for those that must be given.
+    """
+
+    def decorate(draw: Format) -> Format:
+        def formatter(
+            source: str,
+            language: str,
+            class_name: str,
+            options: Options,
+            md: Markdown,
+            **_: Any,
+        ) -> str:
+            where = f"{current_page(md).source}:{options.pop('line', '?')}"
+            unknown = sorted(set(options) - set(known))
+            missing = sorted(name for name, needed in known.items() if needed and name not in options)
+            try:
+                if unknown:
+                    raise PageError(f"takes no option {unknown[0]!r}; it takes {', '.join(known)}")
+                if missing:
+                    raise PageError(f"needs the option {missing[0]!r}")
+                return draw(source, options, md)
+            except Exception as problem:
+                # superfences turns any other exception into a plain code block, and goes on
+                raise PageError(f"{where}: {language}: {problem}") from problem
+
+        formatter.__doc__ = draw.__doc__
+        return formatter
+
+    return decorate
+
+
+def keep_options(
+    language: str, inputs: Options, options: Options, attrs: Options, md: Markdown
+) -> bool:
+    """Hand everything in a fence's first line to its formatter, which knows what it takes."""
+    options.update(inputs)
+    return True
+
+
+@_fence(show=True, new_since=False, title=False)
+def code(source: str, options: Options, md: Markdown) -> str:
+    """A section of a tested module, with a link to its file.
+
+    ``show`` names the section; ``new_since`` another one, and every line that it does not have is
+    marked; ``title`` stands in place of the file's name.
+    """
+    section = read_section(options["show"])
+    new = None
+    if "new_since" in options:
+        new = added(read_section(options["new_since"]).lines, section.lines)
+    caption = _file_link(section, md, options.get("title"))
+    return f'<figure class="code">{_highlighted(section, new)}<figcaption>{caption}</figcaption></figure>'
+
+
+@_fence(of=True, device=False, tolerance=False)
+def output(source: str, options: Options, md: Markdown) -> str:
+    """What a snippet printed when it was last recorded.
+
+    ``of`` names module and function; ``device`` is ``cpu`` unless it says ``cuda``; ``tolerance``
+    is how far the numbers of a fresh run may lie from the recorded ones, relative.
+    """
+    device = options.get("device", "cpu")
+    if device not in ("cpu", "cuda"):
+        raise PageError(f"device is {device!r}; it must be cpu or cuda")
+    float(options.get("tolerance", 0))
+    recording = recordings.read(options["of"], device)
+    if recording is None and device == "cpu":
+        raise RecordingError(
+            f"nothing is recorded; run `python -m lesson_site record {options['of']}`"
+        )
+    if recording is None:
+        return (
+            '<figure class="output not-measured"><p><strong>Not measured yet.</strong> '
+            "This output comes from a GPU, and none has run it so far. On a machine that has one, "
+            f"<code>python -m lesson_site record {escape(options['of'])} --device cuda</code> "
+            "records it here.</p></figure>"
+        )
+    return (
+        f'<figure class="output"><pre><code>{escape(recording.text.rstrip())}</code></pre>'
+        f"<figcaption>{escape(recording.caption)}</figcaption></figure>"
+    )
+
+
+@_fence()
+def compare_sections(source: str, options: Options, md: Markdown) -> str:
+    """Two sections side by side, and every changed line with its reason.
+
+    The body is YAML: ``before`` and ``after`` name sections, ``labels`` the two columns, and
+    ``reasons`` lists for each added line its ``line`` (enough of it to be unique), ``why``, and,
+    where it takes the place of another, what it ``replaces``.
+    """
+    body = yaml.safe_load(source)
+    before, after = read_section(body["before"]), read_section(body["after"])
+    lines = compare(before.lines, after.lines)
+    changes = _changes(lines, body["reasons"])
+    old = [line.index for line in lines if line.kind == "removed"]
+    new = [line.index for line in lines if line.kind == "added"]
+    panes = [
+        (body["labels"][0], _pane(before, old, md, "removed")),
+        (body["labels"][1], _pane(after, new, md, "added")),
+        ("What changed", f'<p class="compare-count">{_count(lines, changes)}</p>{_list(changes)}'),
+    ]
+    return _tabs(body["before"] + body["after"], panes)
+
+
+def _highlighted(section: Section, marked: list[int] | None = None, kind: str = "added") -> str:
+    formatter: HtmlFormatter[str] = HtmlFormatter(
+        nowrap=False, wrapcode=True, hl_lines=[i + 1 for i in marked or []]
+    )
+    html = highlight(section.text, PythonLexer(), formatter)
+    if kind == "removed":
+        html = html.replace('class="hll"', 'class="hll removed"')
+    return html.replace('<div class="highlight">', '<div class="language-python highlight">')
+
+
+def _file_link(section: Section, md: Markdown, title: str | None = None) -> str:
+    href = f"{current_page(md).root}code/{section.file}"
+    lines = f", lines {section.numbers[0]} to {section.numbers[-1]}" if section.name else ""
+    return f'<a href="{escape(href)}">{escape(title or "lesson_code/" + section.file)}</a>{lines}'
+
+
+def _pane(section: Section, marked: list[int], md: Markdown, kind: str) -> str:
+    return f"{_highlighted(section, marked, kind)}<p class=\"compare-file\">{_file_link(section, md)}</p>"
+
+
+@dataclass(frozen=True)
+class _Change:
+    """An added line, what it replaces, and why it is there."""
+
+    line: str
+    replaces: str | None
+    why: str
+
+
+def _changes(lines: list[Line], reasons: list[dict[str, str]]) -> list[_Change]:
+    """Pair each added line with its reason; every line has one, and no reason is left over."""
+    added_lines = [line.text.strip() for line in lines if line.kind == "added"]
+    removed_lines = [line.text.strip() for line in lines if line.kind == "removed"]
+    changes = []
+    for text in added_lines:
+        matching = [reason for reason in reasons if reason["line"] in text]
+        if len(matching) != 1:
+            raise PageError(f"{len(matching)} reasons fit the added line {text!r}; give exactly one")
+        replaces = matching[0].get("replaces")
+        if replaces is not None and replaces not in removed_lines:
+            raise PageError(f"{replaces!r} is not among the removed lines {removed_lines}")
+        changes.append(_Change(text, replaces, matching[0]["why"]))
+    if len(reasons) != len(changes):
+        raise PageError(f"{len(reasons)} reasons are given for {len(changes)} added lines")
+    unexplained = set(removed_lines) - {change.replaces for change in changes}
+    if unexplained:
+        raise PageError(f"no reason says what replaces the removed line {min(unexplained)!r}")
+    return changes
+
+
+def _count(lines: list[Line], changes: list[_Change]) -> str:
+    new = sum(change.replaces is None for change in changes)
+    edited = len(changes) - new
+    moved = sum(line.kind == "moved" for line in lines)
+    if not edited and not moved:
+        return f"<strong>{_lines(new)} added, none removed.</strong> Every other line is identical."
+    return (
+        f"<strong>{_lines(len(changes))}: {_number(new)} new, {_number(edited)} edited.</strong> "
+        f"{_lines(moved).capitalize()} only moved to the right."
+    )
+
+
+def _list(changes: list[_Change]) -> str:
+    items = []
+    for change in changes:
+        old = f"<del><code>{escape(change.replaces)}</code></del> " if change.replaces else ""
+        items.append(f"<li>{old}<ins><code>{escape(change.line)}</code></ins><p>{escape(change.why)}</p></li>")
+    return f'<ol class="changes">{"".join(items)}</ol>'
+
+
+def _number(count: int) -> str:
+    words = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+    return words[count] if count < len(words) else str(count)
+
+
+def _lines(count: int) -> str:
+    return f"{_number(count)} line{'' if count == 1 else 's'}"
+
+
+def _tabs(identity: str, panes: list[tuple[str, str]]) -> str:
+    """Material's content tabs; on wide screens the style sheet shows all of them at once."""
+    group = "__tabbed_" + hashlib.sha256(identity.encode()).hexdigest()[:8]
+    inputs = "".join(
+        f'<input{" checked" if i == 1 else ""} id="{group}_{i}" name="{group}" type="radio">'
+        for i in range(1, len(panes) + 1)
+    )
+    labels = "".join(
+        f'<label for="{group}_{i}">{escape(label)}</label>'
+        for i, (label, _) in enumerate(panes, start=1)
+    )
+    blocks = "".join(
+        f'<div class="tabbed-block"><p class="compare-title">{escape(label)}</p>{html}</div>'
+        for label, html in panes
+    )
+    return (
+        f'<div class="tabbed-set tabbed-alternate compare" data-tabs="{group}:{len(panes)}">{inputs}'
+        f'<div class="tabbed-labels">{labels}</div><div class="tabbed-content">{blocks}</div></div>'
+    )

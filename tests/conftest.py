@@ -1,0 +1,38 @@
+"""What all tests share: the GPU marker and the devices on which a test runs."""
+
+from collections.abc import Iterator
+
+import pytest
+import torch
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the switches with which CI and a GPU runner forbid skipping."""
+    parser.addoption("--require-gpu", action="store_true", help="fail GPU tests where no GPU is found")
+    parser.addoption(
+        "--require-browser", action="store_true", help="fail browser tests where no browser is found"
+    )
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip a GPU test without a GPU, and fail it where a GPU was promised."""
+    if item.get_closest_marker("gpu") and not torch.cuda.is_available():
+        reason = "no CUDA GPU here; run `pytest -m gpu --require-gpu` on a machine that has one"
+        if item.config.getoption("--require-gpu"):
+            pytest.fail(f"--require-gpu was given, but there is {reason}")
+        pytest.skip(reason)
+
+
+@pytest.fixture(params=["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
+def device(request: pytest.FixtureRequest) -> torch.device:
+    """Each device on which the behaviour has to hold: the CPU everywhere, and CUDA where it is."""
+    return torch.device(request.param)
+
+
+@pytest.fixture
+def one_thread() -> Iterator[None]:
+    """Run PyTorch on one thread: small operations are faster so, and sums keep their order."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
