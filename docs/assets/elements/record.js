@@ -1,0 +1,168 @@
+// The learner's record: what the browser keeps for them. Pure: no page, only a Storage to work on.
+//
+// Each feature has one key, `gpu-training.<feature>.v<version>`. Its value is a JSON object of named
+// entries, and every entry says in `at` when it was made, so that two records can be merged.
+
+/** @typedef {{at: string, [field: string]: unknown}} Entry */
+/** @typedef {{[name: string]: Entry}} Entries */
+/** @typedef {Pick<Storage, "length" | "key" | "getItem" | "setItem" | "removeItem">} Store */
+
+export const CHECKS = "gpu-training.checks.v1";
+export const PROGRESS = "gpu-training.progress.v1";
+
+const LONGEST_TEXT = 5_000;
+
+/** Keeps entries until the page is closed, where the browser keeps nothing. @implements {Store} */
+export class MemoryStore {
+  /** @type {Map<string, string>} */
+  #values = new Map();
+  get length() {
+    return this.#values.size;
+  }
+  /** @param {number} index */
+  key(index) {
+    return [...this.#values.keys()][index] ?? null;
+  }
+  /** @param {string} key */
+  getItem(key) {
+    return this.#values.get(key) ?? null;
+  }
+  /** @param {string} key @param {string} value */
+  setItem(key, value) {
+    this.#values.set(key, value);
+  }
+  /** @param {string} key */
+  removeItem(key) {
+    this.#values.delete(key);
+  }
+}
+
+/**
+ * The browser's storage, or one in memory where the browser denies it.
+ * @param {{localStorage: Storage}} host
+ * @returns {{store: Store, lasting: boolean}}
+ */
+export function openStore(host) {
+  try {
+    host.localStorage.getItem(CHECKS);
+    return { store: host.localStorage, lasting: true };
+  } catch {
+    return { store: new MemoryStore(), lasting: false };
+  }
+}
+
+/** @type {ReturnType<typeof openStore> | undefined} */
+let opened;
+
+/** The one record of this page, opened at its first use. */
+export function browserRecord() {
+  return (opened ??= openStore(globalThis));
+}
+
+/** @param {unknown} value @returns {value is {[name: string]: unknown}} */
+export const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
+/** @param {unknown} value @returns {value is string} */
+const isText = (value) => typeof value === "string" && value.length <= LONGEST_TEXT;
+/** @param {unknown} value */
+const isTime = (value) => isText(value) && /^\d{4}-\d\d-\d\dT/.test(value) && Date.parse(value) > 0;
+
+/**
+ * What is wrong with an entry, or an empty string.
+ * @param {string} key
+ * @param {string} name
+ * @param {unknown} entry
+ */
+export function problemOf(key, name, entry) {
+  if (!isObject(entry)) return "is no entry";
+  if (!isTime(entry.at)) return "has no valid time";
+  if (key === CHECKS) {
+    const type = entry.kind === "sentence" ? "string" : "number";
+    if (!["choice", "number", "line", "sentence"].includes(String(entry.kind)))
+      return "has an unknown kind";
+    if (typeof entry.value !== type || entry.value === "" || !isText(entry.text))
+      return "has no valid prediction";
+  }
+  if (key === PROGRESS) {
+    // The name becomes a link, so nothing but the address of a page below the site's root will do.
+    if (!/^([a-z0-9-]+\/)+$/.test(name)) return "is no address of a page";
+    if (!isText(entry.title) || !entry.title) return "has no valid title";
+  }
+  return "";
+}
+
+/** @param {string} key @param {unknown} value @returns {Entries} */
+function goodEntries(key, value) {
+  const entries = isObject(value) ? Object.entries(value) : [];
+  return /** @type {Entries} */ (
+    Object.fromEntries(entries.filter(([name, entry]) => !problemOf(key, name, entry)))
+  );
+}
+
+/** @param {string} text @returns {unknown} */
+export function parsed(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Keep a text that nobody can read under the first free `.damaged` key.
+ * @param {Store} store @param {string} key @param {string} text */
+export function keepDamaged(store, key, text) {
+  let place = `${key}.damaged`;
+  for (let n = 2; ![null, text].includes(store.getItem(place)); n += 1) place = `${key}.damaged.${n}`;
+  store.setItem(place, text);
+}
+
+/**
+ * The entries of a feature. What can't be read is moved to a `.damaged` key; the rest is returned.
+ * Throws where the browser refuses to keep the damaged text, so that nobody writes over it.
+ * @param {Store} store
+ * @param {string} key
+ * @returns {Entries}
+ */
+export function repaired(store, key) {
+  const text = store.getItem(key);
+  if (text === null) return {};
+  const value = parsed(text);
+  const good = goodEntries(key, value);
+  if (!isObject(value) || Object.keys(good).length < Object.keys(value).length) {
+    keepDamaged(store, key, text);
+    store.setItem(key, JSON.stringify(good));
+  }
+  return good;
+}
+
+/**
+ * The good entries of a feature; none where the browser refuses to be read.
+ * @param {Store} store
+ * @param {string} key
+ * @returns {Entries}
+ */
+export function readEntries(store, key) {
+  try {
+    return repaired(store, key);
+  } catch {
+    return {};
+  }
+}
+
+/**
+ * Set one entry of a feature, or remove it.
+ * @param {Store} store
+ * @param {string} key
+ * @param {string} name
+ * @param {Entry | null} entry
+ * @returns {boolean} whether the browser took it
+ */
+export function saveEntry(store, key, name, entry) {
+  try {
+    const others = Object.entries(repaired(store, key)).filter(([other]) => other !== name);
+    const entries = entry ? [...others, [name, entry]] : others;
+    store.setItem(key, JSON.stringify(Object.fromEntries(entries)));
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,73 @@
+"""Counting what needs no measurement: parameters, batches and bytes.
+
+Standard library only: the site computes the figures on its pages with these functions.
+"""
+
+from itertools import pairwise
+
+FLOAT32_BYTES = 4
+
+
+def linear_layers_parameters(widths: list[int]) -> int:
+    """Trainable values of a chain of linear layers with bias.
+
+    Args:
+        widths: Units of each layer, the inputs first: ``[784, 256, 128, 10]``.
+
+    Raises:
+        ValueError: If there are fewer than two widths or one is below one.
+    """
+    if len(widths) < 2 or min(widths) < 1:
+        raise ValueError(f"widths must be two or more numbers of at least 1, got {widths}")
+    return sum((inputs + 1) * outputs for inputs, outputs in pairwise(widths))
+
+
+def linear_layers_bytes(widths: list[int], bytes_per_element: int = FLOAT32_BYTES) -> int:
+    """Memory of those layers' weights and biases, in bytes.
+
+    Args:
+        widths: As for ``linear_layers_parameters``.
+        bytes_per_element: Storage of one value, in bytes; 4 for float32.
+    """
+    return linear_layers_parameters(widths) * bytes_per_element
+
+
+def dataset_bytes(
+    samples: int, values_per_sample: int, bytes_per_element: int = FLOAT32_BYTES
+) -> int:
+    """Memory of a whole data set as one tensor, labels left out, in bytes.
+
+    Args:
+        samples: Samples in the set.
+        values_per_sample: Values of one sample; 784 for an MNIST image.
+        bytes_per_element: Storage of one value, in bytes; 4 for float32.
+
+    Raises:
+        ValueError: If an argument is negative.
+    """
+    if min(samples, values_per_sample, bytes_per_element) < 0:
+        raise ValueError("samples, values_per_sample and bytes_per_element must not be negative")
+    return samples * values_per_sample * bytes_per_element
+
+
+def batches_per_epoch(samples: int, batch_size: int) -> int:
+    """Batches that a loader makes of a data set, a smaller last one included.
+
+    Raises:
+        ValueError: If ``samples`` is negative or ``batch_size`` below one.
+    """
+    if samples < 0 or batch_size < 1:
+        raise ValueError(
+            f"samples must be at least 0 and batch_size at least 1, got {samples} and {batch_size}"
+        )
+    return -(-samples // batch_size)
+
+
+def last_batch_size(samples: int, batch_size: int) -> int:
+    """Samples in the last batch of an epoch; a full batch when nothing is left over.
+
+    Raises:
+        ValueError: As ``batches_per_epoch``.
+    """
+    batches = batches_per_epoch(samples, batch_size)
+    return samples - (batches - 1) * batch_size if batches else 0

@@ -1,0 +1,101 @@
+"""The portable training script's files: whole at any moment, and read without trusting them."""
+
+import contextlib
+import io
+import os
+import tempfile
+import warnings
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from lesson_code.gpu_training.portable_settings import InputError
+
+
+def prepare_folder(folder: Path, file_names: tuple[str, ...]) -> None:
+    """Make the folder and try to write there: better to fail now than after an epoch.
+
+    Raises:
+        InputError: If that doesn't work, or if a folder has the name of one of the files.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as problem:
+        raise InputError(
+            f"can't write to {folder} ({reason(problem)}); choose another --out"
+        ) from problem
+    for path in (folder / name for name in file_names):
+        if path.is_dir():
+            raise InputError(f"{path} is a folder; move it away, or choose another --out")
+
+
+# --8<-- [start:save_atomically]
+def save_atomically(state: dict[str, Any], path: Path) -> None:
+    """Put a new file in the place of an old one: at any moment, one of them is there, whole.
+
+    Raises:
+        InputError: If the disk refuses; the old file is unharmed.
+    """
+    packed = io.BytesIO()
+    torch.save(state, packed)
+    partial = path.with_suffix(".partial")
+    try:
+        with partial.open("wb") as file:
+            file.write(packed.getbuffer())
+            file.flush()
+            os.fsync(file.fileno())  # on the disk before its name says so, even if the power fails
+        partial.replace(path)  # in the same folder, hence one step
+    except OSError as problem:
+        with contextlib.suppress(OSError):
+            partial.unlink()
+        raise InputError(
+            f"can't write {path} ({reason(problem)}), where nothing has changed; "
+            "mend that, then go on with --resume"
+        ) from problem
+
+
+# --8<-- [end:save_atomically]
+
+
+def load_untrusted(path: Path, device: torch.device) -> Any:
+    """Read a checkpoint that may be damaged, or made by somebody who means harm.
+
+    Raises:
+        Exception: Of many kinds; the file decides.
+    """
+    with zipfile.ZipFile(path) as archive:
+        if archive.testzip():  # torch.load doesn't compare the checksums
+            raise ValueError("a stored checksum differs")
+    with warnings.catch_warnings(action="ignore"):  # a file of another kind makes torch.load wordy
+        # True lets tensors and plain values through, and nothing that could run code.
+        return torch.load(path, map_location=device, weights_only=True)
+
+
+@contextlib.contextmanager
+def refusing_unfit(path: Path) -> Iterator[None]:
+    """Turn whatever a file does to its reader into one sentence.
+
+    Raises:
+        InputError: If the block raised anything.
+    """
+    try:
+        yield
+    except OSError as problem:
+        raise InputError(
+            f"can't read {path} ({reason(problem)}); choose another --out"
+        ) from problem
+    except Exception as problem:  # a damaged file can fail anywhere in its reader
+        raise InputError(
+            f"{path} is damaged or no checkpoint of this script, and stays as it is; "
+            "move it away, or choose another --out"
+        ) from problem
+
+
+def reason(problem: OSError) -> str:
+    """What the operating system says about a failure, without number and path."""
+    return problem.strerror or str(problem)

@@ -1,0 +1,74 @@
+"""Under autocast the products are float16; weights, their gradients and the loss are float32."""
+
+import pytest
+import torch
+from torch import nn
+
+from lesson_code.gpu_training import automatic_mixed_precision as automatic
+
+
+def test_mixed_splits_the_step_as_the_lesson_says(device: torch.device) -> None:
+    """Float16: outputs of layers and gradients between them. Float32: everything that stays."""
+    formats = automatic.formats_in_one_step(device, use_amp=True)
+
+    assert formats == {
+        "output of a linear layer": torch.float16,
+        "loss": torch.float32,
+        "gradient between two layers": torch.float16,
+        "gradient of the weights": torch.float32,
+        "Adam's averages": torch.float32,
+        "weights": torch.float32,
+    }
+
+
+def test_without_autocast_everything_is_float32(device: torch.device) -> None:
+    """The plain step has one format."""
+    formats = automatic.formats_in_one_step(device, use_amp=False)
+
+    assert set(formats.values()) == {torch.float32}
+    assert len(formats) == 6
+
+
+def test_the_table_has_both_steps(capsys: pytest.CaptureFixture[str]) -> None:
+    """One line for each thing that takes part, with both formats, in 72 columns."""
+    data = automatic.print_who_computes_in_what()
+
+    lines = capsys.readouterr().out.splitlines()
+    assert max(len(line) for line in lines) <= 72
+    assert list(data["plain"]) == list(data["mixed"])
+    for line, (what, mixed) in zip(lines[1:], data["mixed"].items(), strict=True):
+        assert line.startswith(what)
+        assert line.split()[-2:] == ["float32", mixed]
+
+
+def test_default_formats_differ_between_devices(capsys: pytest.CaptureFixture[str]) -> None:
+    """float16 on CUDA, bfloat16 on a CPU, and float16 there too when it is named."""
+    defaults = automatic.print_default_dtypes()
+
+    assert defaults == {"cuda": "float16", "cpu": "bfloat16"}
+    assert [line.split()[-1] for line in capsys.readouterr().out.splitlines()] == [
+        "float16",
+        "bfloat16",
+        "float16",
+    ]
+
+
+def test_autocast_without_a_format_uses_the_default() -> None:
+    """On a CPU a linear layer's output is bfloat16 unless the format is named."""
+    with torch.amp.autocast("cpu"):
+        output = nn.Linear(2, 2)(torch.rand(1, 2))
+
+    assert output.dtype == torch.bfloat16
+
+
+def test_a_loss_outside_autocast_is_float16(device: torch.device) -> None:
+    """Float16 scores make a float16 loss there: the loss belongs under the `with`."""
+    layer = nn.Linear(4, 3).to(device)
+    labels = torch.tensor([0, 1], device=device)
+    with torch.amp.autocast(device.type, dtype=torch.float16):
+        scores = layer(torch.rand(2, 4, device=device))
+        inside = nn.functional.cross_entropy(scores, labels)
+
+    outside = nn.functional.cross_entropy(scores, labels)
+
+    assert (inside.dtype, outside.dtype) == (torch.float32, torch.float16)

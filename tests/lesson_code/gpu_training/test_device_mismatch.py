@@ -1,0 +1,181 @@
+"""Half a move fails at the forward pass or at the loss; proven here without a GPU.
+
+PyTorch's fake tensors know where they would be, so they raise the real check on any machine.
+They are a private part of PyTorch, good for tests only.
+"""
+
+import difflib
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
+
+from lesson_code.gpu_training import device_mismatch, loop_gpu
+from lesson_code.models import MNISTClassifier
+from lesson_site.sections import read_section
+
+CODE = Path(device_mismatch.__file__).parent.parent
+BEGINNING = "Expected all tensors to be on the same device"
+
+
+class OnTheGPU(MNISTClassifier):
+    """A classifier whose (fake) parameters are on a GPU from the start."""
+
+    def __init__(self) -> None:
+        with torch.device("cuda"):
+            super().__init__()
+
+    def to(self, *_arguments: Any, **_options: Any) -> "OnTheGPU":
+        """Stay: fake parameters cannot be moved on a machine without a driver."""
+        return self
+
+
+class BackwardReachedError(Exception):
+    """Forward pass and loss have succeeded; fake tensors cannot go further without a driver."""
+
+
+@pytest.fixture
+def fake_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both modules are told of a GPU; a run ends where its backward pass would begin."""
+
+    def stop(_loss: torch.Tensor) -> None:
+        raise BackwardReachedError
+
+    claiming_a_gpu = SimpleNamespace(
+        cuda=SimpleNamespace(is_available=lambda: True),
+        **{name: getattr(torch, name) for name in ("device", "optim", "rand", "randint")},
+    )
+    monkeypatch.setattr(torch.Tensor, "backward", stop)
+    for module in (device_mismatch, loop_gpu):
+        monkeypatch.setattr(module, "MNISTClassifier", OnTheGPU)
+        monkeypatch.setattr(module, "torch", claiming_a_gpu)  # and PyTorch itself knows better
+
+
+def train_on_a_fake_batch(train: Callable[..., list[float]]) -> None:
+    """Give a loop one batch that is on the CPU."""
+    with FakeTensorMode():
+        batch = (torch.rand(8, 1, 28, 28), torch.randint(10, (8,)))
+        train([batch], 1)
+
+
+def failing_line(error: BaseException, file: str) -> str | None:
+    """The last line of ``file`` in the error's traceback."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return next(frame.line for frame in reversed(frames) if frame.filename == file)
+
+
+@pytest.mark.parametrize(
+    ("train", "line"),
+    [
+        (device_mismatch.train_with_the_model_moved, "outputs = model(images)"),
+        (device_mismatch.train_with_the_inputs_moved, "loss = criterion(outputs, labels)"),
+    ],
+)
+def test_half_a_move_fails_at_its_line(
+    fake_gpu: None, train: Callable[..., list[float]], line: str
+) -> None:
+    """Inputs left behind: the forward pass fails. Labels left behind: the loss does."""
+    with pytest.raises(RuntimeError, match=f"^{BEGINNING}") as caught:
+        train_on_a_fake_batch(train)
+
+    assert failing_line(caught.value, device_mismatch.__file__) == line
+
+
+def test_the_whole_move_passes_forward_and_loss(fake_gpu: None) -> None:
+    """The loop with three added lines gets as far as the backward pass."""
+    with pytest.raises(BackwardReachedError) as caught:
+        train_on_a_fake_batch(loop_gpu.train)
+
+    assert failing_line(caught.value, loop_gpu.__file__) == "loss.backward()"
+
+
+def test_the_naive_loop_is_the_cpu_loop_and_two_lines() -> None:
+    """It differs from `loop_cpu` in the device line and the model's line only."""
+    old = read_section("gpu_training/loop_cpu.py:loop", CODE).lines
+    new = read_section("gpu_training/device_mismatch.py:naive_loop", CODE).lines
+
+    changed = [line for line in difflib.ndiff(old, new) if line[0] in "+-"]
+
+    assert changed == [
+        '+ device = torch.device("cuda" if torch.cuda.is_available() else "cpu")',
+        "+ model.to(device)",
+    ]
+
+
+def test_inputs_only_is_the_gpu_loop_with_the_labels_forgotten() -> None:
+    """It differs from `loop_gpu` in the line that moves the batch only."""
+    old = read_section("gpu_training/loop_gpu.py:loop", CODE).lines
+    new = read_section("gpu_training/device_mismatch.py:inputs_only", CODE).lines
+
+    changed = [line.split(maxsplit=1) for line in difflib.ndiff(old, new) if line[0] in "+-"]
+
+    assert sorted(changed) == [
+        ["+", "images = images.to(device)"],
+        ["-", "images, labels = images.to(device), labels.to(device)"],
+    ]
+
+
+@pytest.mark.parametrize(
+    "train",
+    [device_mismatch.train_with_the_model_moved, device_mismatch.train_with_the_inputs_moved],
+)
+def test_on_a_cpu_half_a_move_goes_unnoticed(
+    monkeypatch: pytest.MonkeyPatch, one_thread: None, train: Callable[..., list[float]]
+) -> None:
+    """Both loops train there: that is why the mistake is found on the first GPU only."""
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    batch = (torch.rand(64, 1, 28, 28), torch.randint(10, (64,)))
+
+    losses = train([batch] * 5, 2)
+
+    assert losses[1] < losses[0]
+
+
+def test_without_a_gpu_no_error_is_invented(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The output says that a GPU is needed, and there is no data."""
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+
+    data = device_mismatch.print_mismatch()
+
+    assert data is None
+    assert capsys.readouterr().out == (
+        "This needs a GPU: on a CPU, model and batch are in one place.\n"
+    )
+
+
+def test_the_printed_error_has_the_line_and_the_whole_message(
+    fake_gpu: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What a GPU machine prints: the line of this file, then type and message, in 72 columns."""
+    with FakeTensorMode():
+        data = device_mismatch.print_mismatch()
+
+    assert data is not None
+    assert data["naive_loop"]["line"] == "outputs = model(images)"
+    assert data["inputs_only"]["line"] == "loss = criterion(outputs, labels)"
+    printed = capsys.readouterr().out
+    assert max(len(line) for line in printed.splitlines()) <= 72
+    for failure in data.values():
+        assert failure["message"].startswith(BEGINNING)
+        assert failure["message"] in " ".join(printed.split())
+
+
+@pytest.mark.gpu
+def test_a_real_gpu_fails_at_the_same_lines() -> None:
+    """The type, the beginning of the message and the lines hold on hardware."""
+    data = device_mismatch.print_mismatch()
+
+    assert data is not None
+    assert {failure["type"] for failure in data.values()} == {"RuntimeError"}
+    assert all(failure["message"].startswith(BEGINNING) for failure in data.values())
+    assert [failure["line"] for failure in data.values()] == [
+        "outputs = model(images)",
+        "loss = criterion(outputs, labels)",
+    ]

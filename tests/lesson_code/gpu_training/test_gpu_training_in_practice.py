@@ -1,0 +1,163 @@
+"""The complete script runs as it is pasted, and is the loop of the lesson with more instruments."""
+
+import contextlib
+import io
+import math
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from lesson_code.data import lay_out_subset, load_mnist
+from lesson_code.gpu_training import gpu_training_in_practice
+from lesson_code.gpu_training.training import evaluate
+from lesson_code.models import MNISTClassifier
+from lesson_site.sections import read_section
+
+CODE = Path(gpu_training_in_practice.__file__).parent.parent
+SCRIPT = read_section("gpu_training/gpu_training_in_practice.py:script", CODE).text
+
+
+@dataclass(frozen=True)
+class Run:
+    """What one run of the script printed, wrote and left behind."""
+
+    lines: list[str]
+    checkpoint: dict[str, Any]
+    namespace: dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """The script in an empty namespace and a folder that holds the subset and nothing else."""
+    folder = tmp_path_factory.mktemp("practice")
+    lay_out_subset(folder / "data")
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    namespace: dict[str, Any] = {}
+    printed = io.StringIO()
+    with contextlib.chdir(folder), contextlib.redirect_stdout(printed):
+        exec(compile(SCRIPT, "script", "exec"), namespace)
+    torch.set_num_threads(threads)
+    checkpoint = torch.load(folder / "checkpoint.pth", map_location="cpu", weights_only=True)
+    return Run(printed.getvalue().splitlines(), checkpoint, namespace)
+
+
+def test_it_prints_device_epochs_total_and_result(run: Run) -> None:
+    """First the device, then loss, accuracy and seconds of each epoch, the total, the best."""
+    device, *epochs, total, best = run.lines
+
+    assert device == f"device: {run.namespace['device']}, 5,500 training images"
+    assert len(epochs) == 3
+    pattern = r"epoch \d: loss \d\.\d{4}, accuracy \d+\.\d\d %, \d+\.\d s(, saved)?"
+    assert all(re.fullmatch(pattern, line) for line in epochs)
+    assert re.fullmatch(r"total: \d+\.\d s", total)
+    assert re.fullmatch(r"best: epoch \d, test accuracy \d+\.\d\d %", best)
+
+
+def test_it_learns(run: Run) -> None:
+    """On a tenth of MNIST, three epochs halve the loss and reach 85 percent on the test images."""
+    losses = [float(re.findall(r"loss (\S+),", line)[0]) for line in run.lines[1:-2]]
+    test_accuracy = float(run.lines[-1].split()[-2])
+
+    assert losses[-1] < losses[0] / 2
+    assert test_accuracy > 85
+
+
+def test_the_checkpoint_holds_tensors_and_plain_values_only(run: Run) -> None:
+    """It has the keys of the lesson, loads safely, and its numbers are Python's own."""
+    kinds = {key: type(value) for key, value in run.checkpoint.items()}
+
+    assert set(kinds) == {
+        "epoch",
+        "model_state_dict",
+        "optimizer_state_dict",
+        "loss",
+        "accuracy",
+    }
+    assert (kinds["epoch"], kinds["loss"], kinds["accuracy"]) == (int, float, float)
+
+
+def test_saved_are_the_epochs_that_were_better_than_all_before(run: Run) -> None:
+    """The marker, the file and the last line speak of the same epochs."""
+    accuracies = [float(re.findall(r"accuracy (\S+) %", line)[0]) for line in run.lines[1:-2]]
+    best_so_far = [max([-1.0, *accuracies[:i]]) for i in range(len(accuracies))]
+
+    marked = [line.endswith(", saved") for line in run.lines[1:-2]]
+
+    assert marked == [now > before for now, before in zip(accuracies, best_so_far, strict=True)]
+    saved_epoch = run.checkpoint["epoch"]
+    assert saved_epoch == max(i for i, was_saved in enumerate(marked) if was_saved)
+    assert run.checkpoint["accuracy"] == pytest.approx(accuracies[saved_epoch], abs=0.005)
+    assert run.lines[-1].startswith(f"best: epoch {saved_epoch + 1},")
+
+
+def test_the_test_accuracy_is_that_of_the_saved_weights(run: Run) -> None:
+    """The last line can be had again from the file alone."""
+    model = MNISTClassifier()
+    model.load_state_dict(run.checkpoint["model_state_dict"])
+    loader = torch.utils.data.DataLoader(load_mnist(train=False, source="subset"), batch_size=64)
+
+    _, accuracy = evaluate(model, loader, torch.device("cpu"))
+
+    assert accuracy == pytest.approx(float(run.lines[-1].split()[-2]), abs=0.11)
+
+
+def test_the_model_is_the_lessons_model(run: Run) -> None:
+    """The class is written out in the script, word for word as in the shared module."""
+    shared = read_section("models.py:mnist_classifier", CODE).text
+    definition = shared[shared.index("class MNISTClassifier") :].strip()
+
+    assert definition in SCRIPT
+    assert str(run.namespace["MNISTClassifier"]()) == str(MNISTClassifier())
+
+
+def test_the_heartbeat_is_the_gpu_loops() -> None:
+    """Every line of `loop_gpu` but the one that prints stands in the script, in the same order."""
+    loop = read_section("gpu_training/loop_gpu.py:loop", CODE).lines
+    wanted = [line for line in loop if line and "print(" not in line]
+
+    remaining = iter(SCRIPT.splitlines())
+
+    assert [line for line in wanted if line not in remaining] == []
+
+
+def test_the_constants_are_the_lessons() -> None:
+    """Normalisation, batch size, optimizer, seeded split of one image in twelve."""
+    for piece in (
+        "transforms.Normalize((0.1307,), (0.3081,))",
+        "batch_size=64, shuffle=True",
+        "torch.optim.Adam(model.parameters(), lr=1e-3)",
+        "held_out = len(known) // 12",
+        "torch.Generator().manual_seed(42)",
+    ):
+        assert piece in SCRIPT
+
+
+def test_it_has_no_mixed_precision_and_nothing_unsafe() -> None:
+    """Those come later in the lesson, or never."""
+    forbidden = ("amp", "autocast", "GradScaler", "half", "weights_only=False", "lesson_code")
+
+    found = [word for word in forbidden if word in SCRIPT]
+
+    assert found == []
+    assert "map_location=device, weights_only=True" in SCRIPT
+
+
+def test_the_recorded_run_leaves_nothing_behind(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    one_thread: None,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """It prints the same losses as the pasted script, in a folder of its own."""
+    monkeypatch.chdir(tmp_path)
+
+    gpu_training_in_practice.print_training_run()
+
+    first_epoch = capsys.readouterr().out.splitlines()[1]
+    assert list(tmp_path.iterdir()) == []
+    assert math.isclose(float(re.findall(r"loss (\S+),", first_epoch)[0]), 0.697, rel_tol=0.05)

@@ -1,0 +1,62 @@
+"""Counts of parameters, batches and bytes."""
+
+import pytest
+from torch import nn
+
+from lesson_code.accounting import (
+    batches_per_epoch,
+    dataset_bytes,
+    last_batch_size,
+    linear_layers_bytes,
+    linear_layers_parameters,
+)
+from lesson_code.models import MNISTClassifier, TinyClassifier, parameter_count
+
+
+@pytest.mark.parametrize(
+    ("model", "widths"), [(MNISTClassifier(), [784, 256, 128, 10]), (TinyClassifier(), [26, 16, 4])]
+)
+def test_parameters_equal_the_models_own_count(model: nn.Module, widths: list[int]) -> None:
+    """The formula gives what PyTorch counts."""
+    assert parameter_count(model) == linear_layers_parameters(widths)
+
+
+def test_bytes_equal_the_storage_of_the_weights() -> None:
+    """The formula gives what the tensors take."""
+    model = MNISTClassifier()
+    storage = sum(p.numel() * p.element_size() for p in model.parameters())
+
+    assert storage == linear_layers_bytes([784, 256, 128, 10]) == 940_584
+
+
+def test_all_of_mnist_takes_188_megabytes() -> None:
+    """60,000 images of 784 float32 values."""
+    assert dataset_bytes(60_000, 784) == 188_160_000
+
+
+@pytest.mark.parametrize(
+    ("samples", "batch_size", "batches", "last"),
+    [
+        (60_000, 64, 938, 32),
+        (55_000, 64, 860, 24),
+        (200, 32, 7, 8),
+        (128, 64, 2, 64),
+        (0, 64, 0, 0),
+    ],
+)
+def test_batches_of_an_epoch(samples: int, batch_size: int, batches: int, last: int) -> None:
+    """A smaller last batch counts; a full one is not followed by an empty one."""
+    assert batches == batches_per_epoch(samples, batch_size)
+    assert last == last_batch_size(samples, batch_size)
+
+
+def test_impossible_sizes_are_refused() -> None:
+    """Negative sizes and layers without units raise, and the message holds the value."""
+    with pytest.raises(ValueError, match="0"):
+        batches_per_epoch(10, 0)
+    with pytest.raises(ValueError, match="negative"):
+        dataset_bytes(-1, 784)
+    with pytest.raises(ValueError, match="784"):
+        linear_layers_parameters([784])
+    with pytest.raises(ValueError, match="-3"):
+        linear_layers_parameters([784, -3])

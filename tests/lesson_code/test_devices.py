@@ -1,0 +1,82 @@
+"""Choosing, naming and waiting for a device works with and without a GPU."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from lesson_code import devices
+
+
+@pytest.mark.parametrize(("gpu", "expected"), [(True, "cuda"), (False, "cpu")])
+def test_choose_device_takes_the_gpu_where_there_is_one(
+    monkeypatch: pytest.MonkeyPatch, gpu: bool, expected: str
+) -> None:
+    """The choice follows what PyTorch says about CUDA."""
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: gpu)
+
+    device = devices.choose_device()
+
+    assert device.type == expected
+
+
+def test_synchronize_leaves_the_cpu_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a CPU nothing is waited for: the CUDA call would raise without a driver."""
+    waited: list[torch.device] = []
+    monkeypatch.setattr(torch.cuda, "synchronize", waited.append)
+
+    devices.synchronize(torch.device("cpu"))
+
+    assert waited == []
+
+
+def test_synchronize_waits_for_the_gpu_it_was_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With several GPUs, the right one is waited for."""
+    waited: list[torch.device] = []
+    monkeypatch.setattr(torch.cuda, "synchronize", waited.append)
+
+    devices.synchronize(torch.device("cuda:1"))
+
+    assert waited == [torch.device("cuda:1")]
+
+
+def test_device_name_is_never_empty(device: torch.device) -> None:
+    """Every device that a test runs on has a name to put under a number."""
+    name = devices.device_name(device)
+
+    assert name.strip()
+
+
+def test_cpu_name_reads_the_model_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On Linux the processor's name is the first `model name`."""
+
+    def read_text(self: Path, **_options: Any) -> str:
+        return "processor : 0\nmodel name\t: Example CPU: 3 GHz\nmodel name : Another\n"
+
+    monkeypatch.setattr(Path, "read_text", read_text)
+
+    name = devices.cpu_name()
+
+    assert name == "Example CPU: 3 GHz"
+
+
+@pytest.mark.parametrize(
+    ("processor", "machine", "expected"),
+    [("arm", "arm64", "arm"), ("", "arm64", "arm64"), ("", "", "unknown processor")],
+)
+def test_cpu_name_falls_back_where_there_is_no_such_file(
+    monkeypatch: pytest.MonkeyPatch, processor: str, machine: str, expected: str
+) -> None:
+    """Elsewhere Python's own answer serves, and if it is empty that is said."""
+
+    def read_text(self: Path, **_options: Any) -> str:
+        raise FileNotFoundError
+
+    monkeypatch.setattr(Path, "read_text", read_text)
+    monkeypatch.setattr(devices.platform, "processor", lambda: processor)
+    monkeypatch.setattr(devices.platform, "machine", lambda: machine)
+
+    name = devices.cpu_name()
+
+    assert name == expected
