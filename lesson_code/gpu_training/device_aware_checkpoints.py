@@ -99,6 +99,7 @@ def print_loading_without_map_location() -> None:
         print(f"epoch {epoch}, loss {loss}, the model is on {model.fc1.weight.device}")
 
 
+# --8<-- [start:loads_safely]
 def loads_safely(value: object) -> bool:
     """Whether a file that holds ``value`` can be loaded without letting it run code."""
     file = io.BytesIO()
@@ -109,6 +110,9 @@ def loads_safely(value: object) -> bool:
     except pickle.UnpicklingError:
         return False
     return True
+
+
+# --8<-- [end:loads_safely]
 
 
 def print_what_loads_safely() -> None:
