@@ -37,14 +37,12 @@ RAW_FILES = (
 NETWORK_PATIENCE_S = 4.0
 
 
-# --8<-- [start:to_normalised_tensor]
 to_normalised_tensor = transforms.Compose(
     [
         transforms.ToTensor(),  # bytes 0..255 -> float32 0..1
         transforms.Normalize((PIXEL_MEAN,), (PIXEL_STD,)),  # -> -0.4242 .. 2.8215
     ]
 )
-# --8<-- [end:to_normalised_tensor]
 
 
 def load_mnist(
@@ -247,7 +245,10 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         raw = lay_out_subset(root)
     except OSError as problem:
-        print(f"error: can't write to {root}: {problem.strerror}; choose another folder", file=sys.stderr)
+        print(
+            f"error: can't write to {root}: {problem.strerror}; choose another folder",
+            file=sys.stderr,
+        )
         return 2
     print(f"the MNIST subset lies in {raw}")
     return 0

@@ -1,4 +1,4 @@
-"""The Markdown extension: line numbers for errors, untested code kept out, math, the whole lesson."""
+"""The Markdown extension: lines for errors, untested code kept out, math, the whole lesson."""
 
 import re
 import xml.etree.ElementTree as etree

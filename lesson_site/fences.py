@@ -4,7 +4,9 @@ Each is a custom fence of pymdownx.superfences; README and CONTRIBUTING show how
 A mistake in one raises :class:`~lesson_site.errors.PageError`, which stops the build.
 """
 
+import functools
 import hashlib
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from html import escape
@@ -21,13 +23,16 @@ from lesson_site.differences import Line, added, compare
 from lesson_site.errors import PageError
 from lesson_site.page import current_page
 from lesson_site.recordings import RecordingError
-from lesson_site.sections import Section, SectionError, read_section
+from lesson_site.sections import Section, read_section
+
+# Names and spaces have the colour of plain text: without their spans a page has half the elements.
+PLAIN = re.compile(r'<span class="[nw]">([^<]*)</span>')
 
 Options = dict[str, Any]
 Format = Callable[..., str]
 
 
-def _fence(**known: bool) -> Callable[[Format], Format]:
+def fence(**known: bool) -> Callable[[Format], Format]:
     """Give a formatter its options, checked, and errors that name the page and the line.
 
     Args:
@@ -35,6 +40,7 @@ def _fence(**known: bool) -> Callable[[Format], Format]:
     """
 
     def decorate(draw: Format) -> Format:
+        @functools.wraps(draw)  # under its own name, so that Zensical can pickle it
         def formatter(
             source: str,
             language: str,
@@ -45,7 +51,9 @@ def _fence(**known: bool) -> Callable[[Format], Format]:
         ) -> str:
             where = f"{current_page(md).source}:{options.pop('line', '?')}"
             unknown = sorted(set(options) - set(known))
-            missing = sorted(name for name, needed in known.items() if needed and name not in options)
+            missing = sorted(
+                name for name, needed in known.items() if needed and name not in options
+            )
             try:
                 if unknown:
                     raise PageError(f"takes no option {unknown[0]!r}; it takes {', '.join(known)}")
@@ -56,7 +64,6 @@ def _fence(**known: bool) -> Callable[[Format], Format]:
                 # superfences turns any other exception into a plain code block, and goes on
                 raise PageError(f"{where}: {language}: {problem}") from problem
 
-        formatter.__doc__ = draw.__doc__
         return formatter
 
     return decorate
@@ -70,7 +77,7 @@ def keep_options(
     return True
 
 
-@_fence(show=True, new_since=False, title=False)
+@fence(show=True, new_since=False, title=False)
 def code(source: str, options: Options, md: Markdown) -> str:
     """A section of a tested module, with a link to its file.
 
@@ -82,10 +89,11 @@ def code(source: str, options: Options, md: Markdown) -> str:
     if "new_since" in options:
         new = added(read_section(options["new_since"]).lines, section.lines)
     caption = _file_link(section, md, options.get("title"))
-    return f'<figure class="code">{_highlighted(section, new)}<figcaption>{caption}</figcaption></figure>'
+    html = _highlighted(section, new)
+    return f'<figure class="code">{html}<figcaption>{caption}</figcaption></figure>'
 
 
-@_fence(of=True, device=False, tolerance=False)
+@fence(of=True, device=False, tolerance=False)
 def output(source: str, options: Options, md: Markdown) -> str:
     """What a snippet printed when it was last recorded.
 
@@ -110,11 +118,12 @@ def output(source: str, options: Options, md: Markdown) -> str:
         )
     return (
         f'<figure class="output"><pre><code>{escape(recording.text.rstrip())}</code></pre>'
-        f"<figcaption>{escape(recording.caption)}</figcaption></figure>"
+        f"<figcaption>{_printed_by(options['of'], md)} {escape(recording.caption)}</figcaption>"
+        "</figure>"
     )
 
 
-@_fence()
+@fence()
 def compare_sections(source: str, options: Options, md: Markdown) -> str:
     """Two sections side by side, and every changed line with its reason.
 
@@ -141,6 +150,7 @@ def _highlighted(section: Section, marked: list[int] | None = None, kind: str = 
         nowrap=False, wrapcode=True, hl_lines=[i + 1 for i in marked or []]
     )
     html = highlight(section.text, PythonLexer(), formatter)
+    html = PLAIN.sub(r"\1", html)
     if kind == "removed":
         html = html.replace('class="hll"', 'class="hll removed"')
     return html.replace('<div class="highlight">', '<div class="language-python highlight">')
@@ -152,8 +162,16 @@ def _file_link(section: Section, md: Markdown, title: str | None = None) -> str:
     return f'<a href="{escape(href)}">{escape(title or "lesson_code/" + section.file)}</a>{lines}'
 
 
+def _printed_by(target: str, md: Markdown) -> str:
+    """A link to the code that printed an output."""
+    module, _, function = target.partition(":")
+    href = f"{current_page(md).root}code/{module}.py"
+    return f'Printed by <a href="{escape(href)}"><code>{escape(function)}</code></a>.'
+
+
 def _pane(section: Section, marked: list[int], md: Markdown, kind: str) -> str:
-    return f"{_highlighted(section, marked, kind)}<p class=\"compare-file\">{_file_link(section, md)}</p>"
+    file = _file_link(section, md)
+    return f'{_highlighted(section, marked, kind)}<p class="compare-file">{file}</p>'
 
 
 @dataclass(frozen=True)
@@ -173,7 +191,9 @@ def _changes(lines: list[Line], reasons: list[dict[str, str]]) -> list[_Change]:
     for text in added_lines:
         matching = [reason for reason in reasons if reason["line"] in text]
         if len(matching) != 1:
-            raise PageError(f"{len(matching)} reasons fit the added line {text!r}; give exactly one")
+            raise PageError(
+                f"{len(matching)} reasons fit the added line {text!r}; give exactly one"
+            )
         replaces = matching[0].get("replaces")
         if replaces is not None and replaces not in removed_lines:
             raise PageError(f"{replaces!r} is not among the removed lines {removed_lines}")
@@ -191,18 +211,19 @@ def _count(lines: list[Line], changes: list[_Change]) -> str:
     edited = len(changes) - new
     moved = sum(line.kind == "moved" for line in lines)
     if not edited and not moved:
-        return f"<strong>{_lines(new)} added, none removed.</strong> Every other line is identical."
-    return (
-        f"<strong>{_lines(len(changes))}: {_number(new)} new, {_number(edited)} edited.</strong> "
-        f"{_lines(moved).capitalize()} only moved to the right."
-    )
+        added_count = f"{_lines(new).capitalize()} added, none removed."
+        return f"<strong>{added_count}</strong> Every other line is identical."
+    total = f"{_lines(len(changes)).capitalize()}: {_number(new)} new, {_number(edited)} edited."
+    return f"<strong>{total}</strong> {_lines(moved).capitalize()} only moved to the right."
 
 
 def _list(changes: list[_Change]) -> str:
     items = []
     for change in changes:
         old = f"<del><code>{escape(change.replaces)}</code></del> " if change.replaces else ""
-        items.append(f"<li>{old}<ins><code>{escape(change.line)}</code></ins><p>{escape(change.why)}</p></li>")
+        items.append(
+            f"<li>{old}<ins><code>{escape(change.line)}</code></ins><p>{escape(change.why)}</p></li>"
+        )
     return f'<ol class="changes">{"".join(items)}</ol>'
 
 
@@ -231,6 +252,7 @@ def _tabs(identity: str, panes: list[tuple[str, str]]) -> str:
         for label, html in panes
     )
     return (
-        f'<div class="tabbed-set tabbed-alternate compare" data-tabs="{group}:{len(panes)}">{inputs}'
+        f'<div class="tabbed-set tabbed-alternate compare" data-tabs="{group}:{len(panes)}">'
+        f"{inputs}"
         f'<div class="tabbed-labels">{labels}</div><div class="tabbed-content">{blocks}</div></div>'
     )

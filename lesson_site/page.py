@@ -21,7 +21,7 @@ class Page:
     @property
     def root(self) -> str:
         """The way from this page to the site's root: ``../../``, or ``./`` on the home page."""
-        return "../" * self.url.count("/") or "./"
+        return "../" * self.url.removeprefix("./").count("/") or "./"
 
 
 def current_page(md: Markdown) -> Page:

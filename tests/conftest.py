@@ -8,9 +8,13 @@ import torch
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the switches with which CI and a GPU runner forbid skipping."""
-    parser.addoption("--require-gpu", action="store_true", help="fail GPU tests where no GPU is found")
     parser.addoption(
-        "--require-browser", action="store_true", help="fail browser tests where no browser is found"
+        "--require-gpu", action="store_true", help="fail GPU tests where no GPU is found"
+    )
+    parser.addoption(
+        "--require-browser",
+        action="store_true",
+        help="fail browser tests where no browser is found",
     )
 
 

@@ -1,6 +1,6 @@
 // Wakes up what a page has: each custom element is loaded where it is used, and defined once.
 
-import { noteVisit } from "./elements/progress.js";
+import { PROGRESS, ROOT, browserRecord, saveEntry, sectionAt } from "./elements/record.js";
 
 /** @type {{[tag: string]: () => Promise<CustomElementConstructor>}} */
 const elements = {
@@ -9,21 +9,30 @@ const elements = {
   "lesson-check": async () => (await import("./elements/lesson-check.js")).LessonCheck,
 };
 
-/** Mend parts of Material: a role without a name, and tables that only a mouse can scroll. */
+/** Mend parts of Material: a role without a name, and wide things that only a mouse can scroll. */
 function completeTheme() {
   document.querySelector(".md-search")?.setAttribute("aria-label", "Search");
-  for (const buttons of document.querySelectorAll(".md-code__nav")) {
-    buttons.setAttribute("role", "group");
-    buttons.setAttribute("aria-label", "Code");
-  }
-  for (const table of document.querySelectorAll(".md-typeset__scrollwrap")) {
-    if (table.scrollWidth > table.clientWidth) table.setAttribute("tabindex", "0");
-    else table.removeAttribute("tabindex");
+  document.querySelectorAll(".md-code__nav").forEach((buttons, index) => {
+    buttons.setAttribute("aria-label", `Code block ${index + 1}`);
+  });
+  for (const wide of document.querySelectorAll(".md-typeset__scrollwrap, .check-lines")) {
+    if (wide.scrollWidth > wide.clientWidth) wide.setAttribute("tabindex", "0");
+    else wide.removeAttribute("tabindex");
   }
 }
 
+/** Keep in the learner's record that this section was opened. */
+function noteVisit() {
+  const address = sectionAt(location.href, ROOT);
+  const heading = /** @type {Element | undefined} */ (document.querySelector("h1")?.cloneNode(true));
+  heading?.querySelector(".headerlink")?.remove();
+  const title = heading?.textContent?.trim();
+  if (!address || !title) return;
+  saveEntry(browserRecord().store, PROGRESS, address, { title, at: new Date().toISOString() });
+}
+
 async function onPage() {
-  noteVisit(document);
+  noteVisit();
   for (const [tag, load] of Object.entries(elements)) {
     if (!document.querySelector(tag)) continue;
     const element = await load();

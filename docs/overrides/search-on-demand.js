@@ -22,6 +22,8 @@
   /** Stands in for the worker: keeps what it is told, and passes it on once there is a worker.
    * @param {string | URL} url */
   const lateWorker = (url) => {
+    // Instant navigation changes the page's address, against which a relative one is read
+    const address = new URL(url, location.href);
     /** @type {unknown[]} */
     const messages = [];
     const standIn = Object.assign(new EventTarget(), {
@@ -29,7 +31,7 @@
       postMessage: (message) => void messages.push(message),
     });
     waiting.push(() => {
-      const worker = new RealWorker(url);
+      const worker = new RealWorker(address);
       worker.addEventListener("message", ({ data }) => {
         standIn.dispatchEvent(new MessageEvent("message", { data }));
       });

@@ -11,7 +11,6 @@ from lesson_code.devices import choose_device
 from lesson_code.models import MNISTClassifier
 
 
-# --8<-- [start:who_computes_in_what]
 def formats_in_one_step(device: torch.device, use_amp: bool) -> dict[str, torch.dtype]:
     """Train on one batch and note the format of everything that takes part."""
     model = MNISTClassifier().to(device)
@@ -38,9 +37,6 @@ def formats_in_one_step(device: torch.device, use_amp: bool) -> dict[str, torch.
     seen["Adam's averages"] = optimizer.state[weight]["exp_avg"].dtype
     seen["weights"] = weight.dtype
     return seen
-
-
-# --8<-- [end:who_computes_in_what]
 
 
 def print_who_computes_in_what() -> dict[str, dict[str, str]]:

@@ -76,7 +76,6 @@ class ArmResult:
     changed_share: float
 
 
-# --8<-- [start:train_arm]
 def train_arm(arm: Arm, loss_factor: float, device: torch.device) -> ArmResult:
     """Train a fresh classifier; every arm starts with the same weights and sees the same batches.
 
@@ -123,9 +122,6 @@ def train_arm(arm: Arm, loss_factor: float, device: torch.device) -> ArmResult:
         zero_share=sum(zero_shares) / EPOCHS,
         changed_share=1 - zero_share(moved),
     )
-
-
-# --8<-- [end:train_arm]
 
 
 def zero_share(tensors: Iterable[torch.Tensor | None]) -> float:
@@ -186,7 +182,6 @@ def _print_arms(arms: dict[str, dict[str, Any]]) -> None:
         )
 
 
-# --8<-- [start:adam_in_float16]
 def adam_in_float16(eps: float, steps: int, device: torch.device) -> tuple[float, list[float]]:
     """Train in pure float16 with Adam, at the ordinary size of the loss.
 
@@ -207,9 +202,6 @@ def adam_in_float16(eps: float, steps: int, device: torch.device) -> tuple[float
         weights = torch.cat([p.detach().flatten() for p in model.parameters()])
         broken_shares.append(1 - weights.isfinite().float().mean().item())
     return loss.item(), broken_shares
-
-
-# --8<-- [end:adam_in_float16]
 
 
 def print_adam_in_float16() -> dict[str, dict[str, float | None]]:
@@ -327,7 +319,6 @@ def _first_images(count: int) -> tuple[torch.Tensor, torch.Tensor]:
     return torch.stack([s[0] for s in samples]), torch.tensor([s[1] for s in samples])
 
 
-# --8<-- [start:unscaling_dtype]
 def zeros_after_unscaling(device: torch.device) -> dict[str, float]:
     """Scale the tiny gradients of a float16 model and divide them back, in two formats.
 
@@ -352,9 +343,6 @@ def zeros_after_unscaling(device: torch.device) -> dict[str, float]:
         "divided in float16": zero_share([scaled / LOSS_SCALE]),
         "divided in float32": zero_share([scaled.float() / LOSS_SCALE]),
     }
-
-
-# --8<-- [end:unscaling_dtype]
 
 
 def train_with_float16_division(device: torch.device) -> tuple[list[float], float]:

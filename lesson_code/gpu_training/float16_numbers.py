@@ -7,7 +7,6 @@ in training, a short range.
 import torch
 
 
-# --8<-- [start:float16_facts]
 def print_float16_facts() -> None:
     """Print the limits of float16 beside those of float32."""
     formats = [torch.finfo(torch.float16), torch.finfo(torch.float32)]
@@ -21,9 +20,6 @@ def print_float16_facts() -> None:
     print(f"{'':30}{'float16':>12}{'float32':>14}")
     for name, (half, single) in facts.items():
         print(f"{name:30}{half:>12.5g}{single:>14.5g}")
-
-
-# --8<-- [end:float16_facts]
 
 
 # --8<-- [start:small_numbers]
@@ -40,7 +36,6 @@ def print_small_numbers() -> None:
 # --8<-- [end:small_numbers]
 
 
-# --8<-- [start:lost_updates]
 def print_lost_updates() -> None:
     """Print where 10,000 updates of 0.00001 take a weight of 0.1."""
     print(f"{'':9}{'weight':>10}{'1 update':>12}{'10,000 updates':>18}")
@@ -52,6 +47,3 @@ def print_lost_updates() -> None:
             after_all += 1e-5
         name = str(dtype).removeprefix("torch.")
         print(f"{name:9}{weight:>10.5f}{after_one:>12.5f}{after_all:>18.5f}")
-
-
-# --8<-- [end:lost_updates]

@@ -38,16 +38,9 @@ def manual_step(
     labels: torch.Tensor,
     scale: float,
 ) -> tuple[float, bool]:
-    """Train on one batch and return its loss and whether the step was taken.
+    """Train ``master``, in float32, with the help of ``working``, its copy in float16.
 
-    Args:
-        master: The weights in float32; ``optimizer`` belongs to them.
-        working: The same weights in float16.
-        optimizer: Changes ``master``.
-        criterion: Gives the loss.
-        images: (B, 1, 28, 28), float32.
-        labels: (B,), int64.
-        scale: Multiplies the loss, so that float16 can hold the gradients.
+    Returns the loss, and whether the step was taken. Images are (B, 1, 28, 28), labels (B,).
     """
     outputs = working(images.half())  # cast the inputs
     loss = criterion(outputs.float(), labels)  # the loss in float32

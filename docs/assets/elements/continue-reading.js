@@ -1,7 +1,6 @@
 // <continue-reading>: turns a link to the lesson's start into one to where the learner was last.
 
-import { PROGRESS, browserRecord, readEntries } from "./record.js";
-import { ROOT, goOnWith, lastOpened } from "./progress.js";
+import { PROGRESS, ROOT, browserRecord, goOnWith, lastOpened, readEntries } from "./record.js";
 
 export class ContinueReading extends HTMLElement {
   connectedCallback() {

@@ -1,7 +1,9 @@
 // <learner-record>: what this browser keeps, with Export, Import and Forget all.
 
 import { CHECKS, PROGRESS, browserRecord, readEntries } from "./record.js";
-import { RecordError, exportRecord, forgetAll, importRecord } from "./record-file.js";
+
+// Loaded when a button is pressed.
+const files = () => import("./record-file.js");
 
 /** @param {number} count @param {string} noun */
 const several = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
@@ -64,7 +66,8 @@ export class LearnerRecord extends HTMLElement {
       : `Your browser keeps nothing for this site; until you close this page, it holds ${this.#kept()}.`;
   };
 
-  #export() {
+  async #export() {
+    const { exportRecord } = await files();
     const now = new Date();
     const file = new Blob([exportRecord(browserRecord().store, now)], { type: "application/json" });
     const link = document.createElement("a");
@@ -79,6 +82,7 @@ export class LearnerRecord extends HTMLElement {
     const file = this.#file.files?.[0];
     this.#file.value = ""; // so that choosing the same file again counts as a change
     if (!file) return;
+    const { RecordError, importRecord } = await files();
     try {
       importRecord(browserRecord().store, await file.text());
       this.#message.textContent = `Imported. There are now ${this.#kept()}.`;
@@ -90,7 +94,8 @@ export class LearnerRecord extends HTMLElement {
     document.dispatchEvent(new Event("record-changed"));
   }
 
-  #forget() {
+  async #forget() {
+    const { forgetAll } = await files();
     if (!confirm(`Forget ${this.#kept()}? Export them first if you may want them back.`)) return;
     forgetAll(browserRecord().store);
     this.#message.textContent = "Everything is forgotten.";

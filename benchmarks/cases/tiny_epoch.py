@@ -1,0 +1,55 @@
+"""One epoch of a model with 500 parameters (M1): 100 samples, and 200, in batches of 32.
+
+On a GPU twice: with each batch sent over as the lesson's loop does it, and with all batches there
+already. The difference is the trip; what is left is the fixed cost of a step.
+"""
+
+import torch
+from torch import nn
+
+from benchmarks.cases import Plan
+from benchmarks.method import Arm, Entry, measure
+from lesson_code.gpu_training.training import Batch, train_one_epoch
+from lesson_code.models import TinyClassifier
+
+SIZES = (100, 200)
+BATCH_SIZE = 32
+SEED = 0
+ENTRIES = tuple(f"samples_{n}.{arm}" for n in SIZES for arm in ("cpu", "cuda", "cuda_resident"))
+
+
+def run(plan: Plan) -> dict[str, Entry]:
+    """Measure every size on every device."""
+    arms = {}
+    for samples in SIZES:
+        for device in plan.devices:
+            arms[f"samples_{samples}.{device.type}"] = _arm(samples, device, resident=False)
+            if device.type == "cuda":
+                arms[f"samples_{samples}.cuda_resident"] = _arm(samples, device, resident=True)
+    return measure(arms, plan.repetitions, warmups=3)
+
+
+def _arm(samples: int, device: torch.device, resident: bool) -> Arm:
+    torch.manual_seed(SEED)
+    model = TinyClassifier().to(device)
+    optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
+    criterion = nn.CrossEntropyLoss()
+    batches = _batches(samples)
+    if resident:
+        batches = [(features.to(device), labels.to(device)) for features, labels in batches]
+
+    def epoch() -> float:
+        return train_one_epoch(model, batches, optimizer, criterion, device)
+
+    settings = {"samples": samples, "batch_size": BATCH_SIZE, "data_on_device": resident}
+    return Arm(epoch, device, settings, SEED)
+
+
+def _batches(samples: int) -> list[Batch]:
+    """Made-up samples of four classes: features (B, 26) float32 and labels (B,) int64."""
+    generator = torch.Generator().manual_seed(SEED)
+    features = torch.randn(samples, 26, generator=generator)
+    labels = torch.randint(4, (samples,), generator=generator)
+    return list(
+        zip(torch.split(features, BATCH_SIZE), torch.split(labels, BATCH_SIZE), strict=True)
+    )

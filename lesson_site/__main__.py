@@ -1,0 +1,91 @@
+"""Finish the built site, record what snippets print, check that tests run every snippet."""
+
+import argparse
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from lesson_site import recordings
+from lesson_site.postbuild import SiteError, finish
+from lesson_site.postbuild.sizes import size_table
+from lesson_site.recordings import RecordingError
+from lesson_site.snippets import CoverageError, recorded_targets, shown_sections, untested
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command: 0 if all is well, 2 if something is wrong."""
+    parsed = _parser().parse_args(arguments)
+    command: Callable[[argparse.Namespace], list[str]] = parsed.command
+    try:
+        problems = command(parsed)
+    except (SiteError, CoverageError, RecordingError) as refused:
+        problems = [str(refused)]
+    for problem in problems:
+        print(f"error: {problem}", file=sys.stderr)
+    return 2 if problems else 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(prog="python -m lesson_site", description=__doc__)
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    site = commands.add_parser("finish", help="check the built site and write its security policy")
+    site.add_argument("site", nargs="?", type=Path, default=Path("site"), help="its folder")
+    site.set_defaults(command=_finish)
+
+    record = commands.add_parser("record", help="record what snippets print")
+    record.add_argument("targets", nargs="*", metavar="TARGET", help="track/module:function")
+    record.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
+    record.add_argument("--all", action="store_true", help="every output that a page shows")
+    record.set_defaults(command=_record)
+
+    check = commands.add_parser("check-snippets", help="every shown line is run by a test")
+    check.add_argument(
+        "report",
+        nargs="?",
+        type=Path,
+        default=Path("build/coverage.json"),
+        metavar="COVERAGE.json",
+        help="what `coverage json` wrote (default: %(default)s)",
+    )
+    check.set_defaults(command=_check_snippets)
+    return parser
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose complaint is one sentence."""
+
+    def error(self, message: str) -> None:  # type: ignore[override]
+        print(f"error: {message}; see `{self.prog} --help`", file=sys.stderr)
+        sys.exit(2)
+
+
+def _finish(arguments: argparse.Namespace) -> list[str]:
+    problems, sizes = finish(arguments.site)
+    print(size_table(sizes))
+    if not problems:
+        print(f"{len(sizes)} pages: links, hosts and sizes are fine; the policy is written.")
+    return problems
+
+
+def _record(arguments: argparse.Namespace) -> list[str]:
+    if bool(arguments.targets) == arguments.all:
+        return ["name what to record, or give --all"]
+    problems = []
+    for target in arguments.targets or recorded_targets(arguments.device):
+        try:
+            print(recordings.record(target, arguments.device), flush=True)
+        except RecordingError as problem:
+            problems.append(str(problem))
+    return problems
+
+
+def _check_snippets(arguments: argparse.Namespace) -> list[str]:
+    problems = untested(arguments.report)
+    if not problems:
+        print(f"{len(shown_sections())} shown sections: a test runs every line.")
+    return problems
+
+
+if __name__ == "__main__":
+    sys.exit(main())

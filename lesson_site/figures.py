@@ -1,0 +1,104 @@
+"""The inline form ``[[name]]``: a figure by its name, with its unit and where it comes from.
+
+A figure that nothing has measured yet says so and counts in the build's log. An unknown name stops
+the build. Every page ends with a list of the figures on it, to which each of them links.
+"""
+
+import logging
+import re
+from typing import Any
+from xml.etree import ElementTree
+
+from markdown import Extension, Markdown
+from markdown.inlinepatterns import InlineProcessor
+from markdown.treeprocessors import Treeprocessor
+from markdown.util import AtomicString
+
+from lesson_site.errors import PageError
+from lesson_site.figure_store import Figure, FigureError, open_store
+from lesson_site.page import current_page, line_of
+
+NAMED = r"\[\[([^\[\]\s]+)\]\]"
+LOG = logging.getLogger("mkdocs.lesson_site.figures")  # a child of MkDocs' own, so that it shows
+
+
+class Figures(InlineProcessor):
+    """Put the value in the place of its name."""
+
+    def __init__(self, md: Markdown, used: dict[str, Figure]) -> None:
+        super().__init__(NAMED, md)
+        self.used = used
+
+    def handleMatch(  # type: ignore[override]  # noqa: N802 - Python-Markdown's name
+        self,
+        m: re.Match[str],
+        data: str,  # noqa: ARG002 - the base class hands it over
+    ) -> tuple[ElementTree.Element, int, int]:
+        """A ``span`` with the text, and in it a link to the line that says where it comes from."""
+        name = m[1]
+        page = current_page(self.md)
+        try:
+            figure = open_store().figure(name)
+        except FigureError as problem:
+            raise PageError(f"{line_of(page, m[0])}: {problem}") from problem
+        self.used[name] = figure
+        span = ElementTree.Element("span", {"class": _classes(figure), "data-figure": name})
+        link = ElementTree.SubElement(span, "a", {"href": f"#from-{name}", "title": _title(figure)})
+        link.text = AtomicString(figure.text)
+        return span, m.start(0), m.end(0)
+
+
+class Sources(Treeprocessor):
+    """End the page with a list of its figures."""
+
+    def __init__(self, md: Markdown, used: dict[str, Figure]) -> None:
+        super().__init__(md)
+        self.used = used
+
+    def run(self, root: ElementTree.Element) -> None:
+        """Append the list, and log what is not measured yet."""
+        if not self.used:
+            return
+        details = ElementTree.SubElement(root, "details", {"class": "figure-sources"})
+        details.set("data-search-exclude", "")
+        ElementTree.SubElement(details, "summary").text = "Where the numbers on this page come from"
+        rows = ElementTree.SubElement(details, "ul")
+        for name, figure in self.used.items():
+            row = ElementTree.SubElement(rows, "li", {"id": f"from-{name}"})
+            value = ElementTree.SubElement(row, "strong")
+            value.text = AtomicString(figure.text)
+            value.tail = AtomicString(f": {_title(figure)}.")
+        missing = [name for name, figure in self.used.items() if not figure.measured]
+        if missing:
+            page = current_page(self.md).source
+            count = "1 figure" if len(missing) == 1 else f"{len(missing)} figures"
+            LOG.info("%s: %s not measured yet: %s", page, count, ", ".join(missing))
+
+
+def _classes(figure: Figure) -> str:
+    extra = "" if figure.measured else " not-measured"
+    return f"figure{extra}{' noisy' if figure.noisy else ''}"
+
+
+def _title(figure: Figure) -> str:
+    return f"{figure.what}: {figure.source}".replace("`", "")
+
+
+class FiguresExtension(Extension):
+    """Figures by name, and the list of their sources."""
+
+    def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802 - Python-Markdown's name
+        """After code spans (190) and escapes (180), before links (170); the list before toc (5)."""
+        self.used: dict[str, Figure] = {}
+        md.registerExtension(self)
+        md.inlinePatterns.register(Figures(md, self.used), "lesson-figures", 175)
+        md.treeprocessors.register(Sources(md, self.used), "lesson-figure-sources", 10)
+
+    def reset(self) -> None:
+        """Begin a new page."""
+        self.used.clear()
+
+
+def makeExtension(**options: Any) -> FiguresExtension:  # noqa: N802 - Python-Markdown's name
+    """Let ``markdown_extensions: [lesson_site.figures]`` find the extension."""
+    return FiguresExtension(**options)

@@ -1,0 +1,58 @@
+"""The pass over the built site: what no Markdown extension can see, since it needs every page.
+
+It checks each page's links, hosts, leftovers and size, and then writes the
+Content-Security-Policy into all of them. A second run changes nothing.
+"""
+
+from pathlib import Path
+
+from lesson_site.postbuild.documents import Document, read_documents
+from lesson_site.postbuild.leftovers import leftover_problems
+from lesson_site.postbuild.links import link_problems, stylesheet_and_script_problems
+from lesson_site.postbuild.policy import policy_of, policy_problems, with_policy
+from lesson_site.postbuild.sizes import Size, measure, size_problems
+
+
+class SiteError(ValueError):
+    """A folder that is not a built site."""
+
+
+def finish(folder: Path) -> tuple[list[str], list[Size]]:
+    """Check the site in ``folder``, and write its policy if nothing is wrong.
+
+    Returns:
+        Every problem as ``page: what, what to do``, and the size of every page.
+
+    Raises:
+        SiteError: If ``folder`` holds no built site.
+    """
+    if not (folder / "index.html").is_file():
+        raise SiteError(f"{folder} holds no built site; run `mkdocs build --strict` first")
+    documents = read_documents(folder)
+    sizes = [measure(document, folder) for document in documents]
+    problems = [
+        *stylesheet_and_script_problems(folder),
+        *(problem for page in documents for problem in _problems(page, documents, folder)),
+        *(problem for size in sizes for problem in size_problems(size)),
+    ]
+    if not problems:
+        policy = policy_of(documents)
+        for document in documents:
+            _write(folder / document.path, with_policy(document.html, policy))
+    return problems, sizes
+
+
+def _problems(page: Document, documents: list[Document], folder: Path) -> list[str]:
+    return [
+        *link_problems(page, documents, folder),
+        *leftover_problems(page),
+        *policy_problems(page),
+    ]
+
+
+def _write(path: Path, html: str) -> None:
+    if html == path.read_text(encoding="utf-8"):
+        return
+    partial = path.with_suffix(".partial")
+    partial.write_text(html, encoding="utf-8")
+    partial.replace(path)

@@ -1,0 +1,65 @@
+"""Turning numbers into text: the one place that rounds and knows units."""
+
+import math
+
+SPACE = "\N{NO-BREAK SPACE}"
+UNITS = ("s", "percent", "share", "times", "bytes", "megabytes", "count", "epochs", "plain")
+SIGNIFICANT_DIGITS = 3
+
+
+def write(value: float, unit: str, spread: float = 0.0) -> str:
+    """``value`` with its unit, with as many digits as ``spread`` supports and at most three.
+
+    Counts and bytes are exact and written in full.
+
+    Args:
+        value: In the base unit: seconds, percent, bytes, or a bare number.
+        unit: One of ``UNITS``; ``share`` is a part of one, written in percent.
+        spread: How far repeated measurements lay apart, in the same unit; zero if it is exact.
+
+    Raises:
+        ValueError: If the unit is unknown or the value no finite number.
+    """
+    if unit not in UNITS:
+        raise ValueError(f"unit {unit!r} is none of {', '.join(UNITS)}")
+    if not math.isfinite(value):
+        raise ValueError(f"{value} is no finite number")
+    if unit == "s":
+        return _seconds(value, spread)
+    if unit == "bytes":
+        return f"{value:,.0f}{SPACE}bytes"
+    if unit == "megabytes":
+        return f"{rounded(value / 1e6, spread / 1e6)}{SPACE}MB"
+    if unit == "share":
+        return f"{_percent(100 * value, 100 * spread)}{SPACE}%"
+    if unit == "percent":
+        return f"{_percent(value, spread)}{SPACE}%"
+    if unit == "times":
+        return f"{rounded(value, spread)}{SPACE}times"
+    return f"{value:,.0f}" if value == round(value) else rounded(value, spread)
+
+
+def rounded(value: float, spread: float = 0.0) -> str:
+    """``value`` without digits that ``spread`` makes meaningless; one digit stays in any case."""
+    if value == 0:
+        return "0"
+    first = math.floor(math.log10(abs(value)))
+    last = first - SIGNIFICANT_DIGITS + 1
+    if spread > 0:
+        last = min(first, max(last, math.floor(math.log10(spread))))
+    return f"{round(value, -last):,.{max(0, -last)}f}"
+
+
+def _seconds(value: float, spread: float) -> str:
+    for factor, name in ((1.0, "s"), (1e3, "ms")):
+        if abs(value) * factor >= 0.9995:
+            return f"{rounded(value * factor, spread * factor)}{SPACE}{name}"
+    return f"{rounded(value * 1e6, spread * 1e6)}{SPACE}µs"
+
+
+def _percent(value: float, spread: float) -> str:
+    """One decimal is enough for a percentage, more only below one."""
+    if value == round(value):
+        return f"{value:.0f}"
+    text = rounded(value, spread)
+    return text if spread or abs(value) < 1 else f"{value:.1f}"

@@ -1,0 +1,119 @@
+"""Which sections of lesson code the pages show, and whether a test runs every line of them."""
+
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from lesson_site.sections import CODE_FOLDER, Section, SectionError, read_section, sections_of
+
+PAGES = Path("docs")
+# In a fence's first line, in the body of lesson-compare, and in the options of a check.
+SHOWN = re.compile(
+    r"""\b(?:show|new_since|before|after|code)(?:\s*=\s*|\s*:\s+)["']?"""
+    r"""(?P<target>[\w/-]+\.py(?::[\w-]+)?)"""
+)
+OUTPUT = re.compile(r"""^\s*(?:`{3,}|~{3,})\s*lesson-output\b(?P<options>.*)$""", re.MULTILINE)
+
+
+class CoverageError(ValueError):
+    """A coverage report that cannot be read."""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A section on a page.
+
+    Attributes:
+        target: ``"gpu_training/loop_gpu.py:loop"``, or a whole file without ``:name``.
+        where: ``file:line`` of the first page that shows it.
+    """
+
+    target: str
+    where: str
+
+
+def shown_sections(pages: Path = PAGES) -> list[Shown]:
+    """Every section that a page shows, each once."""
+    found: dict[str, str] = {}
+    for page in sorted(pages.rglob("*.md")):
+        for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), start=1):
+            for match in SHOWN.finditer(line):
+                found.setdefault(match["target"], f"{page}:{number}")
+    return [Shown(target, where) for target, where in found.items()]
+
+
+def orphans(pages: Path = PAGES, code: Path = CODE_FOLDER) -> list[str]:
+    """Sections of lesson code that no page shows."""
+    shown = {section.target for section in shown_sections(pages)}
+    existing = [
+        f"{path.relative_to(code).as_posix()}:{name}"
+        for path in sorted(code.rglob("*.py"))
+        for name in sections_of(path.relative_to(code).as_posix(), code)
+    ]
+    return [target for target in existing if target not in shown]
+
+
+def recorded_targets(device: str, pages: Path = PAGES) -> list[str]:
+    """What the ``lesson-output`` fences for ``device`` name, each once."""
+    targets = []
+    for page in sorted(pages.rglob("*.md")):
+        for fence in OUTPUT.finditer(page.read_text(encoding="utf-8")):
+            options = dict(re.findall(r"""(\w+)=["']([^"']*)["']""", fence["options"]))
+            if options.get("device", "cpu") == device and "of" in options:
+                targets.append(options["of"])
+    return list(dict.fromkeys(targets))
+
+
+def untested(report: Path, pages: Path = PAGES, code: Path = CODE_FOLDER) -> list[str]:
+    """Each shown section that the tests did not run completely, as ``file:line: what, what to do``.
+
+    Args:
+        report: What ``coverage json`` wrote.
+        pages: The folder of the pages.
+        code: The folder of lesson code.
+
+    Raises:
+        CoverageError: If the report cannot be read.
+    """
+    missing = _missing_lines(report)
+    problems = []
+    for shown in shown_sections(pages):
+        try:
+            section = read_section(shown.target, code)
+        except SectionError as problem:
+            problems.append(f"{shown.where}: {problem}")
+            continue
+        lines = _untested_lines(section, missing.get((code / section.file).as_posix()))
+        if lines:
+            which = ", ".join(map(str, lines))
+            problems.append(
+                f"{code / section.file}:{lines[0]}: {shown.where} shows {shown.target}, "
+                f"but no test runs {'line' if len(lines) == 1 else 'lines'} {which}; add a test"
+            )
+    return problems
+
+
+def _untested_lines(section: Section, missing: set[int] | None) -> list[int]:
+    """The lines of a section that were not run; all of them if nothing imported the file."""
+    if missing is None:
+        return list(section.numbers[:1])
+    return [number for number in section.numbers if number in missing]
+
+
+def _missing_lines(report: Path) -> dict[str, set[int]]:
+    """The lines that were not run, for each file that was measured."""
+    try:
+        files = json.loads(report.read_text(encoding="utf-8"))["files"]
+        return {
+            Path(name).as_posix(): set(measured["missing_lines"])
+            for name, measured in files.items()
+        }
+    except OSError:
+        raise CoverageError(
+            f"there is no report {report}; run `pytest --cov=lesson_code --cov-report=json`"
+        ) from None
+    except (ValueError, KeyError, TypeError) as problem:
+        raise CoverageError(
+            f"{report} is no coverage report ({problem!r}); write it with `coverage json`"
+        ) from None

@@ -1,0 +1,304 @@
+"""Chromium on the finished site, and what it met on each page.
+
+Each page is visited once in each look (light and dark, wide and narrow); the tests ask what was
+found there. The first look starts with an empty cache, so that it counts what a first visit loads.
+"""
+
+import gzip
+import shutil
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Error, Page, Response, sync_playwright
+
+from tests.building import REPOSITORY, build, finish
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+AXE = REPOSITORY / "node_modules" / "axe-core" / "axe.min.js"
+COMPRESSED_ALREADY = ("font/", "image/png", "image/jpeg", "image/webp", "image/avif")
+SETTLE_MS = 10_000
+
+# Listens from the first byte on: what the policy stops, and how long the page keeps the reader
+# waiting (each task over 50 ms counts with what it has over 50 ms).
+WATCH = """
+window.__violations = [];
+document.addEventListener("securitypolicyviolation", (event) =>
+  window.__violations.push(`${event.effectiveDirective}: ${event.blockedURI} ${event.sample}`));
+window.__blocking = 0;
+new PerformanceObserver((list) => {
+  for (const task of list.getEntries()) window.__blocking += Math.max(0, task.duration - 50);
+}).observe({ type: "longtask", buffered: true });
+"""
+# Everything that a reader can open stands open; no style attribute, so no policy is asked.
+OPEN_ALL = """() => {
+  for (const details of document.querySelectorAll("details")) details.open = true;
+  for (const block of document.querySelectorAll(".tabbed-block")) block.style.display = "block";
+}"""
+# The palettes differ in colours alone, so the dark one is asked for those alone.
+RUN_AXE = """async (rules) => {
+  const only = rules.length ? { runOnly: { type: "rule", values: rules } } : {};
+  const { violations } = await axe.run(document, { resultTypes: ["violations"], ...only });
+  const why = ({ any, all, none }) => [...any, ...all, ...none].map(({ message }) => message);
+  return violations.flatMap(({ id, nodes }) => nodes.map((node) =>
+    `${id}: ${node.html.slice(0, 160)} | ${why(node).join(" ").slice(0, 200)}`));
+}"""
+# Material clips what is too wide, so each element is asked that lies in nothing that scrolls.
+OVERFLOWS = """() => {
+  const scrolls = (element) => {
+    for (let at = element; at && at !== document.body; at = at.parentElement) {
+      const style = getComputedStyle(at);
+      if (["auto", "scroll"].includes(style.overflowX) || style.position === "fixed") return true;
+      if (["hidden", "clip"].includes(style.overflowX) && at !== element) return true;
+    }
+    return false;
+  };
+  const width = document.documentElement.clientWidth;
+  const end = (element) => Math.round(element.getBoundingClientRect().right);
+  return [...document.querySelectorAll("article *")]
+    .filter((e) => e.checkVisibility() && end(e) > width + 1 && !scrolls(e))
+    .map((e) => `${e.outerHTML.slice(0, 100)} ends at ${end(e)} of ${width} px`);
+}"""
+
+
+@dataclass(frozen=True)
+class Look:
+    """A palette and a width in CSS pixels."""
+
+    scheme: Literal["light", "dark"]
+    width: int
+
+    def __str__(self) -> str:
+        return f"{self.scheme}, {self.width} px"
+
+
+LOOKS = [Look("light", 1280), Look("dark", 1280), Look("light", 390), Look("dark", 390)]
+
+
+@dataclass
+class Visit:
+    """What one visit to one page met."""
+
+    status: int = 0
+    scheme: str = ""
+    console: list[str] = field(default_factory=list)
+    foreign: list[str] = field(default_factory=list)
+    failed: list[str] = field(default_factory=list)
+    stopped: list[str] = field(default_factory=list)
+    axe: list[str] = field(default_factory=list)
+    overflows: list[str] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)
+    gz_bytes: int = 0
+    elements: int = 0
+    blocking_ms: float = 0.0
+
+
+Visits = Callable[[str], dict[Look, Visit]]
+
+
+def addresses() -> list[str]:
+    """The address of every page, read off the folder of pages, and of the page for lost readers."""
+    docs = REPOSITORY / "docs"
+    pages = [page.relative_to(docs) for page in docs.rglob("*.md")]
+    found = [
+        page.parent if page.name == "index.md" else page.with_suffix("")
+        for page in pages
+        if page.parts[0] not in ("code", "drawings", "overrides", "assets")
+    ]
+    return [*sorted("" if p == Path() else f"{p.as_posix()}/" for p in found), "404.html"]
+
+
+@pytest.fixture(params=addresses(), ids=lambda address: address.strip("/") or "home")
+def address(request: pytest.FixtureRequest) -> str:
+    """Each page of the site, as the end of its address."""
+    return str(request.param)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark everything in this folder, and say why it cannot run where it can't."""
+    here = [item for item in items if Path(__file__).parent in item.path.parents]
+    reason = missing_tool()
+    for item in here:
+        item.add_marker(pytest.mark.browser)
+        if reason and not config.getoption("--require-browser"):
+            item.add_marker(pytest.mark.skip(reason=reason))
+
+
+def missing_tool() -> str | None:
+    """What the browser tests lack on this machine, with how to get it; None if nothing."""
+    if not any(map(shutil.which, BROWSERS)):
+        return "no Chromium here; install your system's `chromium` package"
+    if not AXE.is_file():
+        return "axe-core is not installed; run `npm ci --ignore-scripts`"
+    return None
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """One Chromium for all tests."""
+    reason = missing_tool()
+    if reason:
+        pytest.fail(f"--require-browser was given, but there is {reason}")
+    executable = next(filter(None, map(shutil.which, BROWSERS)))
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=executable, args=list(FLAGS))
+        yield browser
+        browser.close()
+
+
+class QuietHandler(SimpleHTTPRequestHandler):
+    """Serves a folder without a word; browsers that go away in the middle are no error."""
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Say nothing."""
+
+    def end_headers(self) -> None:
+        """Let the browser keep files: the tests that count use an empty cache."""
+        self.send_header("Cache-Control", "max-age=600")
+        super().end_headers()
+
+
+class QuietServer(ThreadingHTTPServer):
+    """Keeps broken connections to itself."""
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture(scope="session")
+def site_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the site under test lies."""
+    return tmp_path_factory.mktemp("browser") / "site"
+
+
+@pytest.fixture(scope="session")
+def site(site_folder: Path) -> Iterator[str]:
+    """The address of the finished site: Material needs to know it for instant navigation."""
+    server = QuietServer(("127.0.0.1", 0), partial(QuietHandler, directory=str(site_folder)))
+    address = f"http://127.0.0.1:{server.server_port}/"
+    for step in (build(site_folder, address=address), finish(site_folder)):
+        assert not step.returncode, step.stderr.strip().splitlines()[-1]
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield address
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture(scope="session")
+def visits(browser: Browser, site: str) -> Iterator[Visits]:
+    """What was met on a page in each look; a page is visited when it is first asked for."""
+    known: dict[str, dict[Look, Visit]] = {}
+    contexts = {look: new_context(browser, look) for look in LOOKS[1:]}
+
+    def visit_all(address: str) -> dict[Look, Visit]:
+        if address not in known:
+            cold = new_context(browser, LOOKS[0])
+            known[address] = {
+                look: visit(contexts.get(look, cold), site, address, look) for look in LOOKS
+            }
+            cold.close()
+        return known[address]
+
+    yield visit_all
+    for context in contexts.values():
+        context.close()
+
+
+def new_context(browser: Browser, look: Look, *, javascript: bool = True) -> BrowserContext:
+    """A browser window of its own, with nothing in its cache."""
+    context = browser.new_context(
+        color_scheme=look.scheme,
+        viewport={"width": look.width, "height": 900},
+        java_script_enabled=javascript,
+        reduced_motion="reduce",
+    )
+    if javascript:
+        context.add_init_script(WATCH)
+    return context
+
+
+def visit(context: BrowserContext, site: str, address: str, look: Look = LOOKS[0]) -> Visit:
+    """Load a page, open everything on it, and write down what happened."""
+    found = Visit()
+    page = context.new_page()
+    answers: list[Response] = []
+    page.on("console", lambda message: _console(message.type, message.text, found))
+    page.on("pageerror", lambda error: found.console.append(str(error)))
+    page.on("request", lambda request: _request(request.url, site, found))
+    page.on("response", lambda answer: answers.append(answer))
+    page.on("requestfailed", lambda request: found.failed.append(request.url))
+    answer = page.goto(site + address, wait_until="load")
+    if look == LOOKS[0]:  # counts what is loaded late as well; half a second of silence says so
+        page.wait_for_load_state("networkidle", timeout=SETTLE_MS)
+    found.status = answer.status if answer else 0
+    found.requests = [request.url.removeprefix(site) for request in map(_asked, answers)]
+    found.gz_bytes = sum(map(_gz_bytes, answers))
+    found.failed += [f"{a.status} {a.url}" for a in answers if a.status >= 400 and a is not answer]
+    found.elements = page.evaluate("document.querySelectorAll('*').length")
+    found.blocking_ms = page.evaluate("window.__blocking")
+    found.scheme = page.evaluate("document.body.dataset.mdColorScheme")
+    page.evaluate(OPEN_ALL)
+    found.overflows = page.evaluate(OVERFLOWS)
+    page.evaluate(AXE.read_text(encoding="utf-8"))
+    rules = [] if look.scheme == "light" else ["color-contrast", "link-in-text-block"]
+    found.axe = page.evaluate(RUN_AXE, rules)
+    found.stopped = page.evaluate("window.__violations")
+    page.close()
+    return found
+
+
+def _console(kind: str, text: str, found: Visit) -> None:
+    if kind in ("error", "warning"):
+        found.console.append(f"{kind}: {text}")
+
+
+def _request(url: str, site: str, found: Visit) -> None:
+    parts = urlsplit(url)
+    if parts.scheme not in ("data", "blob") and parts.netloc != urlsplit(site).netloc:
+        found.foreign.append(url)
+
+
+def _asked(answer: Response) -> Any:
+    return answer.request
+
+
+def _gz_bytes(answer: Response) -> int:
+    """What an answer weighs on a server that compresses text at gzip's level 6."""
+    try:
+        body = answer.body()
+    except Error:  # a redirect has none
+        return 0
+    kind = answer.headers.get("content-type", "")
+    return len(body) if kind.startswith(COMPRESSED_ALREADY) else len(gzip.compress(body, 6))
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    """A fresh window for a test that does something on a page."""
+    context = new_context(browser, LOOKS[0])
+    yield context.new_page()
+    context.close()
+
+
+@pytest.fixture(scope="session")
+def page_without_javascript(browser: Browser) -> Iterator[Page]:
+    """A window that runs no script."""
+    context = new_context(browser, LOOKS[0], javascript=False)
+    yield context.new_page()
+    context.close()

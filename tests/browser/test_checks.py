@@ -1,0 +1,561 @@
+"""Checks, the learner's record and progress, as a learner meets them in a browser.
+
+They run on a small site with one check of each kind, served below a sub-path, so that they hold
+whatever the lesson's pages say.
+"""
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
+
+from tests.browser.conftest import AXE, QuietHandler, QuietServer
+from tests.building import REPOSITORY, finish, run
+
+SETTINGS = """\
+INHERIT: {repository}/mkdocs.yml
+site_url: {address}
+docs_dir: docs
+site_dir: {site}
+theme: {{custom_dir: "{repository}/docs/overrides"}}
+watch: []
+nav:
+  - Start: index.md
+  - 5. All kinds: gpu-training/05-all-kinds.md
+  - 6. Another: gpu-training/06-another.md
+"""
+HOME = """\
+# Start
+
+<continue-reading>[Start the lesson](gpu-training/05-all-kinds.md){ .md-button }</continue-reading>
+"""
+CHECKS = """\
+# 5. All kinds { #all-kinds }
+
+[To the other page](06-another.md)
+
+//// check | Choose
+    id: choose
+    kind: choice
+    choices: [the first, "a `RuntimeError`", the third]
+    right: 2
+Which one?
+
+/// answer
+The *second* one.
+///
+////
+
+//// check | Count
+    id: count
+    kind: number
+    right: 1200
+    tolerance: 0.1
+    unit: batches
+How many?
+
+/// answer
+About twelve hundred.
+///
+////
+
+//// check | Pick the line
+    id: pick
+    kind: line
+    code: gpu_training/loop_cpu.py:loop
+    right: loss.backward()
+Which line computes the gradients?
+
+/// answer
+The one in the middle.
+///
+////
+
+//// check | Explain
+    id: explain
+    kind: sentence
+Why?
+
+/// answer
+Because of the fixed costs.
+///
+////
+
+<learner-record></learner-record>
+"""
+KINDS = ["choose", "count", "pick", "explain"]
+SENTENCE = "There is too little work in a step."
+DENIED = """Object.defineProperty(window, "localStorage", {
+  get() { throw new DOMException("The operation is insecure.", "SecurityError"); } });"""
+KEY = "gpu-training.checks.v1"
+AT = "2026-11-21T10:00:00.000Z"
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The small site, served below ``/some/course/``."""
+    root = tmp_path_factory.mktemp("checks")
+    site = root / "served" / "some" / "course"
+    handler = partial(QuietHandler, directory=str(root / "served"))
+    server = QuietServer(("127.0.0.1", 0), handler)
+    course = f"http://127.0.0.1:{server.server_port}/some/course/"
+    lesson = root / "docs" / "gpu-training"
+    lesson.mkdir(parents=True)
+    (root / "docs" / "assets").symlink_to(REPOSITORY / "docs" / "assets")
+    (root / "docs" / "code").symlink_to(REPOSITORY / "lesson_code")
+    (root / "docs" / "index.md").write_text(HOME, encoding="utf-8")
+    (lesson / "05-all-kinds.md").write_text(CHECKS, encoding="utf-8")
+    (lesson / "06-another.md").write_text("# 6. Another { #another }\n\nText.\n", encoding="utf-8")
+    settings = SETTINGS.format(repository=REPOSITORY, address=course, site=site)
+    (root / "mkdocs.yml").write_text(settings, encoding="utf-8")
+    built = run("mkdocs", "build", "--strict", "-f", str(root / "mkdocs.yml"), at=REPOSITORY)
+    assert not built.returncode, built.stderr
+    finished = finish(site)
+    assert not finished.returncode, finished.stderr
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield course
+    server.shutdown()
+    server.server_close()
+
+
+Opener = Callable[..., Page]
+
+
+@pytest.fixture
+def open_page(browser: Browser, course: str) -> Iterator[Opener]:
+    """Open a page of the small site in a fresh profile; at the end no error was on any console."""
+    contexts: list[BrowserContext] = []
+    errors: list[str] = []
+
+    def note(error: str) -> None:
+        if "The operation is insecure" not in error:  # the theme has no plan for denied storage
+            errors.append(error)
+
+    def opener(
+        path: str = "gpu-training/05-all-kinds/", script: str = "", **options: object
+    ) -> Page:
+        context = browser.new_context(**{"reduced_motion": "reduce", **options})
+        context.set_default_timeout(5000)
+        contexts.append(context)
+        if script:
+            context.add_init_script(script)
+        page = context.new_page()
+        page.on("pageerror", lambda error: note(str(error)))
+        page.on("console", lambda said: note(said.text) if said.type == "error" else None)
+        page.goto(course + path)
+        if options.get("java_script_enabled", True) and path.startswith("gpu-training/05"):
+            expect(check(page, "explain")).to_have_attribute("data-state", "asking")
+        return page
+
+    yield opener
+    for context in contexts:
+        context.close()
+    assert errors == []
+
+
+def check(page: Page, name: str) -> Locator:
+    """The check with that id."""
+    return page.locator(f"lesson-check#{name}")
+
+
+def predict(page: Page, name: str, right: bool = True) -> Locator:
+    """Commit a prediction with the mouse, and give back the check."""
+    here = check(page, name)
+    if name == "choose":
+        here.get_by_text("a RuntimeError" if right else "the third").click()
+    elif name == "count":
+        here.get_by_label("batches").fill("1,100" if right else "7")
+    elif name == "pick":
+        here.get_by_text("loss.backward()" if right else "optimizer.step()").click()
+    else:
+        here.get_by_label("In a sentence or two").fill(SENTENCE)
+    here.get_by_role("button", name="Commit my prediction").click()
+    return here
+
+
+WORDS = {
+    "choose": ("a RuntimeError", "a RuntimeError", "Right: your prediction and the answer agree."),
+    "count": (
+        "1100 batches",
+        "1200 batches",
+        "Right: your prediction is close enough to the answer.",
+    ),
+    "pick": ("loss.backward()", "loss.backward()", "Right: your prediction and the answer agree."),
+    "explain": (SENTENCE, None, "Compare your sentence with the answer."),
+}
+
+
+def expect_committed(here: Locator, name: str) -> None:
+    """The learner's own answer stands beside the right one, and the answer is open."""
+    mine, right, verdict = WORDS[name]
+    expect(here).to_have_attribute("data-state", "committed")
+    expect(here.locator(".check-yours > p")).to_have_text(verdict)
+    expect(here.locator("dt").first).to_have_text("You predicted")
+    expect(here.locator("dd").first).to_contain_text(mine)
+    expect(here.locator("dd")).to_have_count(2 if right else 1)
+    if right:
+        expect(here.locator("dd").nth(1)).to_contain_text(right)
+    expect(here.locator(".check-answer-text")).to_be_visible()
+    expect(here.locator("summary")).to_have_text("Answer")
+    expect(here.get_by_role("button", name="Commit my prediction")).to_have_count(0)
+
+
+def test_without_javascript_everything_reads_and_answers_open(open_page: Opener) -> None:
+    """Questions, choices and code lines stand open, and each answer opens by its summary."""
+    page = open_page(java_script_enabled=False)
+
+    expect(page.locator(".check-choices li")).to_have_text(
+        ["the first", "a RuntimeError", "the third"]
+    )
+    expect(page.locator(".check-lines")).to_contain_text("loss.backward()")
+    expect(page.locator("form.check-form")).to_have_count(0)
+    for name in KINDS:
+        expect(check(page, name).locator(".check-answer-text")).to_be_hidden()
+        check(page, name).get_by_text("Answer", exact=True).click()
+        expect(check(page, name).locator(".check-answer-text")).to_be_visible()
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_committing_by_mouse(open_page: Opener, name: str) -> None:
+    """A prediction made with the mouse is shown beside the answer, and focus moves to it."""
+    page = open_page()
+
+    here = predict(page, name)
+
+    expect_committed(here, name)
+    expect(here.locator(".check-yours > p")).to_be_focused()
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_committing_by_keyboard_alone(open_page: Opener, name: str) -> None:
+    """Tab, arrows, space, text and Enter are enough for every kind."""
+    page = open_page()
+    here = check(page, name)
+    for _ in range(80):
+        page.keyboard.press("Tab")
+        if here.locator(":is(input, textarea):focus").count():
+            break
+
+    if name == "choose":
+        page.keyboard.press("ArrowDown")
+    elif name == "count":
+        page.keyboard.type("1100")
+    elif name == "pick":
+        page.keyboard.press("Space")
+        while "loss.backward()" not in here.locator("li:has(input:checked)").inner_text():
+            page.keyboard.press("ArrowDown")
+    else:
+        page.keyboard.type(SENTENCE)
+        page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+
+    expect_committed(here, name)
+
+
+@pytest.mark.parametrize("name", ["choose", "count", "pick"])
+def test_a_different_prediction_is_said_in_words(open_page: Opener, name: str) -> None:
+    """The verdict does not depend on colour."""
+    page = open_page()
+
+    here = predict(page, name, right=False)
+
+    expect(here.locator(".check-verdict")).to_have_text("Your prediction and the answer differ.")
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("choose", "Choose one of the answers first."),
+        ("count", "Type a number first, such as 12 or 0.5."),
+        ("pick", "Choose a line first."),
+        ("explain", "Write a sentence first; a short one will do."),
+    ],
+)
+def test_committing_nothing_says_what_is_missing(
+    open_page: Opener, name: str, sentence: str
+) -> None:
+    """The check stays as it was, says what to do in its live region, and moves focus there."""
+    page = open_page()
+    here = check(page, name)
+
+    here.get_by_role("button", name="Commit my prediction").click()
+
+    expect(here.get_by_role("status")).to_have_text(sentence)
+    expect(here).to_have_attribute("data-state", "asking")
+    expect(here.locator("input, textarea").first).to_be_focused()
+
+
+def test_the_answer_opens_without_a_prediction(open_page: Opener) -> None:
+    """Nobody has to predict: the answer is one press away, and predicting stays possible."""
+    page = open_page()
+    here = check(page, "choose")
+
+    here.get_by_text("Show the answer without predicting").press("Enter")
+
+    expect(here.locator(".check-answer-text")).to_be_visible()
+    expect(here).to_have_attribute("data-state", "asking")
+    expect_committed(predict(page, "choose"), "choose")
+
+
+def test_predictions_are_there_after_a_reload(open_page: Opener) -> None:
+    """All four kinds come back as they were committed."""
+    page = open_page()
+    for name in KINDS:
+        predict(page, name)
+
+    page.reload()
+
+    for name in KINDS:
+        expect_committed(check(page, name), name)
+
+
+def test_predictions_survive_instant_navigation(open_page: Opener) -> None:
+    """Checks wake up by themselves when Material swaps the page."""
+    page = open_page()
+    predict(page, "choose")
+    page.evaluate("window.samePage = true")
+
+    page.get_by_role("link", name="To the other page").click()
+    expect(page.locator("h1")).to_contain_text("6. Another")
+    page.go_back()
+
+    expect_committed(check(page, "choose"), "choose")
+    expect(check(page, "count")).to_have_attribute("data-state", "asking")
+    assert page.evaluate("window.samePage") is True
+
+
+def test_predicting_again_resets_that_check_alone(open_page: Opener) -> None:
+    """The others keep their predictions, and focus returns to the question."""
+    page = open_page()
+    predict(page, "count")
+    here = predict(page, "choose")
+
+    here.get_by_role("button", name="Predict again").click()
+
+    expect(here).to_have_attribute("data-state", "asking")
+    expect(here.locator("input").first).to_be_focused()
+    expect(here.locator("input:checked")).to_have_count(0)
+    expect(here.locator(".check-answer-text")).to_be_hidden()
+    page.reload()
+    expect(check(page, "choose")).to_have_attribute("data-state", "asking")
+    expect_committed(check(page, "count"), "count")
+
+
+def test_a_committed_prediction_is_announced_to_other_scripts(open_page: Opener) -> None:
+    """The event carries id, kind, value and whether it was right."""
+    page = open_page()
+    page.evaluate(
+        "document.addEventListener('check-committed', (event) => { window.heard = event.detail; })"
+    )
+
+    predict(page, "count", right=False)
+
+    expected = {"id": "count", "kind": "number", "value": 7, "right": False}
+    assert page.evaluate("window.heard") == expected
+
+
+def test_denied_storage_is_said_once_and_predicting_works(open_page: Opener) -> None:
+    """One polite sentence; the prediction stays until the page is closed."""
+    page = open_page(script=DENIED)
+
+    first, second = predict(page, "choose"), predict(page, "count")
+
+    expect(first.get_by_role("status")).to_contain_text("Your browser keeps nothing for this site")
+    expect(second.get_by_role("status")).to_be_empty()
+    expect_committed(first, "choose")
+    expect_committed(second, "count")
+    expect(page.locator("learner-record")).to_contain_text("holds 2 predictions")
+
+
+@pytest.mark.parametrize(
+    "kept",
+    [
+        "{",
+        "[]",
+        '{"choose": 7}',
+        '{"choose": {"kind": "choice", "value": "2", "text": "x", "at": "now"}}',
+    ],
+)
+def test_damaged_state_is_put_aside(open_page: Opener, kept: str) -> None:
+    """The check asks again, works, and the damaged text is still there to be rescued."""
+    page = open_page(
+        script=f"localStorage.getItem('{KEY}.damaged') ??"
+        f" localStorage.setItem('{KEY}', {json.dumps(kept)})"
+    )
+
+    expect_committed(predict(page, "choose"), "choose")
+
+    assert page.evaluate(f"localStorage.getItem('{KEY}.damaged')") == kept
+
+
+def test_a_prediction_about_an_older_question_is_not_shown(open_page: Opener) -> None:
+    """If the choice with that number reads differently now, the check asks again."""
+    entry = {"kind": "choice", "value": 2, "text": "what stood there once", "at": AT}
+    page = open_page(script=f"localStorage.setItem('{KEY}', '{json.dumps({'choose': entry})}')")
+
+    expect(check(page, "choose")).to_have_attribute("data-state", "asking")
+
+
+def test_print_shows_questions_choices_and_answers(open_page: Opener) -> None:
+    """On paper there is no button, and nothing is folded away."""
+    page = open_page()
+    page.emulate_media(media="print")
+
+    for name in KINDS:
+        expect(check(page, name).locator(".check-answer-text")).to_be_visible()
+        expect(check(page, name).locator(".check-commit")).to_be_hidden()
+    expect(page.get_by_text("the third")).to_be_visible()
+    expect(page.locator(".check-lines").get_by_text("backward")).to_be_visible()
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_accessibility_violation_and_no_overflow(
+    open_page: Opener, width: int, scheme: str
+) -> None:
+    """Asking, with a message, committed and restored: axe finds nothing, nothing sticks out."""
+    page = open_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+
+    assert violations(page) == []
+    for name in KINDS:
+        check(page, name).get_by_role("button", name="Commit my prediction").click()
+        check(page, name).locator("summary").click()
+    assert violations(page) == []
+    for name in KINDS:
+        predict(page, name)
+    assert violations(page) == []
+    page.reload()
+    expect_committed(check(page, "explain"), "explain")
+    assert violations(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def violations(page: Page) -> list[str]:
+    """What axe finds wrong in the checks and the record."""
+    if page.evaluate("typeof axe === 'undefined'"):
+        page.evaluate(AXE.read_text(encoding="utf-8"))
+    found = page.evaluate("axe.run({include: [['lesson-check'], ['learner-record']]})")
+    return [
+        f"{rule['id']}: {node['html'][:120]} {node['failureSummary']}"
+        for rule in found["violations"]
+        for node in rule["nodes"]
+    ]
+
+
+def record_file(kept: object, **fields: object) -> str:
+    """The text of an exported record."""
+    return json.dumps({"format": "gpu-training.record", "version": 1, "kept": kept, **fields})
+
+
+GOOD = {"kind": "number", "value": 7, "text": "7", "at": AT}
+BAD_FILES = {
+    "empty": ("", "The file is empty"),
+    "cut short": (record_file({KEY: {"count": GOOD}})[:-5], "cut short"),
+    "a web page": ("<!doctype html>", "no JSON"),
+    "binary": ("\x00\x01\x89PNG", "no JSON"),
+    "too large": ("[" + " " * 1_000_001 + "]", "too large"),
+    "a list": ("[]", "no learner's record"),
+    "null": ("null", "no learner's record"),
+    "a notebook": ('{"cells": [], "nbformat": 4}', "no learner's record"),
+    "newer": (record_file({}, version=2), "has version 2"),
+    "nothing kept": (record_file(None), "nothing in its field"),
+    "foreign key": (record_file({"__palette": {}}), "not part of one"),
+    "other version of a feature": (record_file({"gpu-training.checks.v2": {}}), "this page reads"),
+    "no entries": (record_file({KEY: []}), "holds no entries"),
+    "entry a number": (record_file({KEY: {"count": 7}}), "is no entry"),
+    "no time": (record_file({KEY: {"count": {**GOOD, "at": None}}}), "no valid time"),
+    "kind": (record_file({KEY: {"count": {**GOOD, "kind": "x"}}}), "unknown kind"),
+    "value": (record_file({KEY: {"count": {**GOOD, "value": "7"}}}), "no valid prediction"),
+    "code as address": (
+        record_file(
+            {"gpu-training.progress.v1": {"javascript:alert(1)": {"title": "x", "at": AT}}}
+        ),
+        "is no address",
+    ),
+}
+
+
+def test_every_bad_file_gets_its_sentence_and_changes_nothing(open_page: Opener) -> None:
+    """Eighteen kinds of bad file, each refused in the live region."""
+    page = open_page()
+    predict(page, "choose")
+    record = page.locator("learner-record")
+    before = page.evaluate("JSON.stringify(localStorage)")
+
+    for name, (text, sentence) in BAD_FILES.items():
+        file = {"name": f"{name}.json", "mimeType": "application/json", "buffer": text.encode()}
+        record.locator("input[type=file]").set_input_files(file)
+
+        expect(record.get_by_role("status")).to_contain_text(sentence)
+        expect(record.get_by_role("status")).to_contain_text("Nothing was changed.")
+        assert page.evaluate("JSON.stringify(localStorage)") == before
+
+
+def test_a_record_travels_from_one_browser_to_another(open_page: Opener, tmp_path: Path) -> None:
+    """Export writes a file; Import in a fresh profile brings every prediction back at once."""
+    page = open_page()
+    for name in KINDS:
+        predict(page, name)
+    expect(page.locator("learner-record")).to_contain_text(
+        "This browser keeps 4 predictions and 1 opened section."
+    )
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Export").click()
+    download.value.save_as(tmp_path / "record.json")
+    other = open_page()
+
+    with other.expect_file_chooser() as chooser:
+        other.get_by_role("button", name="Import").press("Enter")
+    chooser.value.set_files(tmp_path / "record.json")
+
+    for name in KINDS:
+        expect_committed(check(other, name), name)
+    expect(other.locator("learner-record").get_by_role("status")).to_contain_text("Imported.")
+
+
+def test_forgetting_asks_first(open_page: Opener) -> None:
+    """Refused, all stays; confirmed, all is gone and every check asks again."""
+    page = open_page()
+    here = predict(page, "choose")
+    page.once("dialog", lambda dialog: dialog.dismiss())
+    page.get_by_role("button", name="Forget all").click()
+    expect(here).to_have_attribute("data-state", "committed")
+
+    page.once("dialog", lambda dialog: dialog.accept())
+    page.get_by_role("button", name="Forget all").click()
+
+    expect(here).to_have_attribute("data-state", "asking")
+    expect(page.locator("learner-record").get_by_role("status")).to_have_text(
+        "Everything is forgotten."
+    )
+    assert page.evaluate(f"localStorage.getItem('{KEY}')") is None
+
+
+def test_the_home_page_goes_on_where_the_learner_was(open_page: Opener, course: str) -> None:
+    """At first it starts the lesson; once a section was opened it leads there, below any path."""
+    page = open_page("")
+    expect(page.locator("continue-reading a")).to_have_text("Start the lesson")
+    page.locator("continue-reading a").click()
+    expect(page.locator("h1")).to_contain_text("5. All kinds")
+    page.get_by_role("link", name="To the other page").click()
+    expect(page.locator("h1")).to_contain_text("6. Another")
+
+    page.goto(course)
+
+    link = page.locator("continue-reading a")
+    expect(link).to_have_text("Go on with section 6: Another")
+    expect(link).to_have_attribute("href", f"{course}gpu-training/06-another/")
+    link.click()
+    expect(page.locator("h1")).to_contain_text("6. Another")
+
+
+def test_a_forged_address_in_the_record_is_not_followed(open_page: Opener) -> None:
+    """Whatever stands in the storage, the home page leads to pages of this site only."""
+    forged = json.dumps({"javascript:alert(1)/": {"title": "5. Trap", "at": AT}})
+    page = open_page("", script=f"localStorage.setItem('gpu-training.progress.v1', '{forged}')")
+
+    expect(page.locator("continue-reading a")).to_have_text("Start the lesson")

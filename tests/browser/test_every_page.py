@@ -1,0 +1,72 @@
+"""Every page, light and dark, wide and narrow: sound, quiet, reachable for everybody, and light."""
+
+import pytest
+
+from lesson_site.postbuild.sizes import (
+    BUDGET_ELEMENTS,
+    BUDGET_KB,
+    BUDGET_REQUESTS,
+    WITHOUT_BUDGET,
+)
+from tests.browser.conftest import LOOKS, Visits, addresses
+
+# Material and the elements add to a page when they wake up.
+ADDED_ELEMENTS = 100
+
+
+def test_the_page_answers_in_the_palette_that_the_system_asks_for(
+    visits: Visits, address: str
+) -> None:
+    """Light and dark follow the system's setting until the reader chooses."""
+    schemes = {str(look): visit.scheme for look, visit in visits(address).items()}
+
+    expected = {"light": "default", "dark": "slate"}
+    assert {str(look): expected[look.scheme] for look in LOOKS} == schemes
+    assert {200} == {visit.status for visit in visits(address).values()}
+
+
+def test_nothing_goes_wrong_on_the_console(visits: Visits, address: str) -> None:
+    """No error and no warning is logged, and no script fails."""
+    said = {str(look): v.console for look, v in visits(address).items() if v.console}
+
+    assert {} == said
+
+
+def test_nothing_is_asked_of_another_host(visits: Visits, address: str) -> None:
+    """Whatever a page loads comes from the site itself, and is there."""
+    asked = {str(k): v.foreign + v.failed for k, v in visits(address).items()}
+
+    assert {} == {look: urls for look, urls in asked.items() if urls}
+
+
+def test_the_policy_stops_nothing(visits: Visits, address: str) -> None:
+    """The Content-Security-Policy allows all that the page needs."""
+    stopped = {str(look): v.stopped for look, v in visits(address).items() if v.stopped}
+
+    assert {} == stopped
+
+
+def test_axe_finds_no_barrier(visits: Visits, address: str) -> None:
+    """With all tabs and details open, axe has nothing to say."""
+    barriers = {str(look): v.axe for look, v in visits(address).items() if v.axe}
+
+    assert {} == barriers
+
+
+def test_nothing_runs_out_of_the_screen(visits: Visits, address: str) -> None:
+    """Wide things scroll inside themselves; the text never has to be moved sideways."""
+    wide = {str(look): v.overflows for look, v in visits(address).items() if v.overflows}
+
+    assert {} == wide
+
+
+@pytest.mark.parametrize(
+    "address", [a for a in addresses() if not a.strip("/").endswith(WITHOUT_BUDGET)]
+)
+def test_a_first_visit_stays_within_the_budget(visits: Visits, address: str) -> None:
+    """Bytes, requests and elements of a visit with an empty cache."""
+    cold = visits(address)[LOOKS[0]]
+
+    assert BUDGET_KB >= cold.gz_bytes / 1000, cold.requests
+    assert BUDGET_REQUESTS >= len(cold.requests), cold.requests
+    assert BUDGET_ELEMENTS + ADDED_ELEMENTS >= cold.elements

@@ -1,0 +1,298 @@
+"""Checks: the HTML that the two blocks become, and every mistake that stops a build."""
+
+import re
+import xml.etree.ElementTree as etree
+from collections import Counter
+from pathlib import Path
+
+import markdown
+import pytest
+
+from lesson_site.checks import KINDS, read_check
+from lesson_site.errors import PageError
+
+DOCS = Path(__file__).parents[2] / "docs"
+CHOICE = """\
+//// check | Predict the error
+    id: predict
+    kind: choice
+    choices: ["a `RuntimeError`", nothing]
+    right: 1
+Which *one*?
+
+/// answer
+The first.
+///
+////
+"""
+LINE = {"id": "x", "kind": "line", "code": "gpu_training/loop_cpu.py:loop"}
+
+
+def convert(text: str) -> str:
+    """The HTML of a page, by the extensions that matter here."""
+    extensions = [
+        "admonition",
+        "md_in_html",
+        "tables",
+        "pymdownx.superfences",
+        "pymdownx.tabbed",
+        "lesson_site.checks",
+    ]
+    settings = {"pymdownx.tabbed": {"alternate_style": True}}
+    return markdown.markdown(text, extensions=extensions, extension_configs=settings)
+
+
+def check_in(text: str) -> etree.Element:
+    """The first check on a page, as a tree."""
+    found = re.search(r"<lesson-check.*?</lesson-check>", convert(text), re.DOTALL)
+    assert found, "no check was built"
+    return etree.fromstring(found[0])
+
+
+def with_options(**options: object) -> str:
+    """A page with one check, its options written as YAML."""
+    lines = "\n".join(f"    {name}: {value}" for name, value in options.items())
+    return f"//// check | Title\n{lines}\nQuestion\n\n/// answer\nAnswer\n///\n////\n"
+
+
+def words(element: etree.Element | None) -> str:
+    """All text in an element."""
+    return "".join(element.itertext()).strip() if element is not None else ""
+
+
+def test_a_choice_says_everything_without_javascript() -> None:
+    """Title, question and choices stand open in this order, and the answer comes last, closed."""
+    check = check_in(CHOICE)
+
+    title, question, choices, answer = check
+    assert words(title) == "Predict the error"
+    assert words(question) == "Which one?"
+    assert ["a RuntimeError", "nothing"] == [words(choice) for choice in choices]
+    assert "RuntimeError" == words(choices.find("li/code"))
+    assert ("details", "check-answer", None) == (
+        answer.tag,
+        answer.get("class"),
+        answer.get("open"),
+    )
+    assert ["Answer", "The first."] == [words(part) for part in answer]
+
+
+def test_the_element_carries_what_judging_needs() -> None:
+    """Id, kind and the right value are attributes, and the title names the group."""
+    check = check_in(CHOICE)
+
+    expected = {
+        "id": "predict",
+        "kind": "choice",
+        "right": "1",
+        "class": "check admonition question",
+        "role": "group",
+        "aria-labelledby": "predict-title",
+    }
+    assert expected == check.attrib
+    assert check[0].get("id") == "predict-title"
+
+
+def test_a_number_carries_its_unit_and_tolerance() -> None:
+    """The element compares; the values are the author's."""
+    check = check_in(with_options(id="n", kind="number", right=7, unit="batches", tolerance=0.1))
+
+    assert ("7", "batches", "0.1") == tuple(check.get(n) for n in ("right", "unit", "tolerance"))
+
+
+@pytest.mark.parametrize("right", ["7", "0.5", "-3", "1e-4", "6.0e-8", "60_000"])
+def test_numbers_as_yaml_and_python_write_them(right: str) -> None:
+    """JavaScript reads what stands in the attribute as the same number."""
+    attribute = check_in(with_options(id="n", kind="number", right=right)).get("right", "")
+
+    assert float(right) == float(attribute)
+    assert "_" not in attribute
+
+
+def test_a_line_shows_its_section_numbered_and_highlighted() -> None:
+    """Every line of the section is an item, and the right one is known by its number."""
+    check = check_in(with_options(**LINE, right="loss.backward()"))
+
+    lines = check.findall("div[@class='highlight check-code']/ol/li")
+    assert "loss.backward()" == words(lines[int(check.get("right", 0)) - 1])
+    assert check.find("div/ol/li/code/span") is not None
+    assert words(check.find("div/p/a")) == "lesson_code/gpu_training/loop_cpu.py"
+
+
+def test_empty_lines_of_code_keep_their_number() -> None:
+    """They are marked, so that nobody is asked to choose one."""
+    lines = check_in(with_options(**LINE, right="loss.backward()")).findall("div/ol/li")
+
+    blank = [words(line) for line in lines if line.get("class") == "check-blank"]
+    assert blank
+    assert not any(blank)
+
+
+def test_a_sentence_needs_no_right_value() -> None:
+    """Only its writer can judge a sentence."""
+    assert check_in(with_options(id="s", kind="sentence")).get("right") is None
+
+
+def test_a_check_inside_a_tab_is_built() -> None:
+    """Indentation by other blocks does not matter."""
+    indented = "".join(f"    {line}" if line.strip() else line for line in CHOICE.splitlines(True))
+
+    assert "Which one?" == words(check_in(f'=== "Tab"\n\n{indented}')[1])
+
+
+def test_a_question_may_hold_lists_and_code() -> None:
+    """Fences and lists in question and answer are Markdown as anywhere else."""
+    text = CHOICE.replace("Which *one*?", "1. a\n2. b\n\n```text\nx = 1\n```").replace(
+        "The first.", "- c\n\n```text\ny\n```"
+    )
+
+    check = check_in(text)
+
+    assert check.find("div[@class='check-question']/ol") is not None
+    assert "x = 1" in words(check[1])
+    assert "y" in words(check[-1])
+
+
+def test_syntax_shown_in_a_fence_is_left_alone() -> None:
+    """A page may explain how checks are written."""
+    html = convert(f"```text\n{CHOICE}```\n")
+
+    assert "lesson-check" not in html
+    assert "id: predict" in html
+
+
+def test_two_checks_on_a_page_follow_each_other() -> None:
+    """Each block takes its own options."""
+    html = convert(CHOICE + "\nBetween.\n\n" + CHOICE.replace("id: predict", "id: second"))
+
+    assert ["predict", "second"] == re.findall(r'<lesson-check[^>]* id="([^"]+)"', html)
+
+
+MISTAKES = {
+    "no title": (CHOICE.replace(" | Predict the error", ""), "needs a title"),
+    "no options": (re.sub(r"^    .*\n", "", CHOICE, flags=re.M), "needs its options right below"),
+    "an empty line before options": (
+        CHOICE.replace("error\n", "error\n\n"),
+        "needs its options right below",
+    ),
+    "broken YAML": (CHOICE.replace("right: 1", "right: [1"), "options are no YAML"),
+    "options as a list": (
+        re.sub(r"(    .*\n)+", "    - a\n", CHOICE, count=1),
+        "needs its options right below",
+    ),
+    "no id": (CHOICE.replace("    id: predict\n", ""), "id is None"),
+    "a bad id": (CHOICE.replace("id: predict", "id: Predict it"), "id is 'Predict it'"),
+    "no kind": (CHOICE.replace("    kind: choice\n", ""), "kind is None"),
+    "an unknown kind": (CHOICE.replace("kind: choice", "kind: essay"), "kind is 'essay'"),
+    "an unknown option": (
+        CHOICE.replace("right:", "hint: x\n    right:"),
+        "takes no option 'hint'",
+    ),
+    "a key that is no word": (CHOICE.replace("right:", "1: x\n    right:"), "takes no option 1"),
+    "no right": (CHOICE.replace("    right: 1\n", ""), "needs the option 'right'"),
+    "right is no choice": (CHOICE.replace("right: 1", "right: 3"), "right is 3"),
+    "right is zero": (CHOICE.replace("right: 1", "right: 0"), "right is 0"),
+    "right is a text": (CHOICE.replace("right: 1", "right: nothing"), "right is 'nothing'"),
+    "right is yes": (CHOICE.replace("right: 1", "right: yes"), "right is True"),
+    "one choice": (CHOICE.replace(", nothing]", "]"), "at least two, and all different"),
+    "a choice twice": (CHOICE.replace("nothing", '"a `RuntimeError`"'), "all different"),
+    "choices as a text": (CHOICE.replace('["a `RuntimeError`", nothing]', "x"), "a list of texts"),
+    "a choice as a number": (CHOICE.replace("nothing", "7"), "a list of texts"),
+    "a number in words": (with_options(id="n", kind="number", right="seven"), "no number"),
+    "no finite number": (with_options(id="n", kind="number", right=".inf"), "no number"),
+    "a number that is a truth": (with_options(id="n", kind="number", right="yes"), "no number"),
+    "a tolerance in words": (
+        with_options(id="n", kind="number", right=7, tolerance="some"),
+        "tolerance is 'some'",
+    ),
+    "too much tolerance": (
+        with_options(id="n", kind="number", right=7, tolerance=1),
+        "tolerance is 1",
+    ),
+    "a tolerance around zero": (
+        with_options(id="n", kind="number", right=0, tolerance=0.1),
+        "none where the right number is 0",
+    ),
+    "a line that is not there": (
+        with_options(**LINE, right="step_backwards()"),
+        "found in 0 lines",
+    ),
+    "a line that is not unique": (with_options(**LINE, right="loss"), "name one line"),
+    "no line named": (with_options(**LINE, right='""'), "name one line"),
+    "no such section": (
+        with_options(**LINE | {"code": "gpu_training/loop_cpu.py:lop"}, right="loss"),
+        "has no section 'lop'",
+    ),
+    "no such file": (
+        with_options(**LINE | {"code": "nowhere.py"}, right="loss"),
+        "there is no file",
+    ),
+    "a file outside": (
+        with_options(**LINE | {"code": "../pyproject.toml"}, right="name ="),
+        "lies outside",
+    ),
+    "the same id twice": (f"{CHOICE}\n{CHOICE}", "the id 'predict' is taken"),
+    "no end": (CHOICE.removesuffix("////\n"), "has no end"),
+    "no end before the next": (CHOICE.removesuffix("////\n") + "\n" + CHOICE, "has no end"),
+    "no answer": (CHOICE.replace("/// answer\nThe first.\n///\n", ""), "has 0 answers"),
+    "two answers": (
+        CHOICE.replace("///\n////", "///\n\n/// answer\nTwo\n///\n////"),
+        "has 2 answers",
+    ),
+    "an empty answer": (CHOICE.replace("The first.\n", ""), "its answer is empty"),
+    "an answer without end": (CHOICE.replace("first.\n///\n", "first.\n"), "has no end"),
+    "an answer with a title": (CHOICE.replace("/// answer", "/// answer | So"), "nothing behind"),
+    "as many slashes as the check": (CHOICE.replace("////", "///"), "with fewer slashes"),
+    "an answer alone": ("/// answer\nText\n///\n", "stands outside a check"),
+    "an answer in a list": (
+        CHOICE.replace("Which *one*?", "- a list").replace(
+            "/// answer\nThe first.\n///", "    /// answer\n    The first.\n    ///"
+        ),
+        "its answer must not stand in a list",
+    ),
+    "a check inside HTML": (f"<div>\n{CHOICE}</div>\n", "stands where no block can"),
+}
+
+
+@pytest.mark.parametrize(("text", "message"), MISTAKES.values(), ids=MISTAKES)
+def test_a_mistake_stops_the_build_and_says_which(text: str, message: str) -> None:
+    """No mistake of an author turns a check silently into text."""
+    with pytest.raises(PageError, match=re.escape(message)):
+        convert(text)
+
+
+def test_a_mistake_names_file_and_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The line is that of the check in its Markdown file, front matter counted."""
+    page = tmp_path / "page.md"
+    page.write_text(f"---\ntitle: x\n---\n\n# Page\n\n{CHOICE}", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+
+    with pytest.raises(PageError, match=r"^page\.md:7: check: kind is 'essay'"):
+        convert(f"# Page\n\n{CHOICE.replace('kind: choice', 'kind: essay')}")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_says_what_it_needs(kind: str) -> None:
+    """An author who gives a kind alone learns the first option that is missing, or needs none."""
+    needed = [name for name, must in KINDS[kind].items() if must]
+
+    if needed:
+        with pytest.raises(PageError, match=f"kind {kind} needs the option '{needed[0]}'"):
+            read_check("Title", {"id": "x", "kind": kind})
+    else:
+        assert read_check("Title", {"id": "x", "kind": kind}).attributes == {}
+
+
+def test_no_two_checks_of_the_site_share_an_id() -> None:
+    """A prediction is kept under the check's id, so the whole site has each id once."""
+    ids = [
+        found
+        for page in DOCS.rglob("*.md")
+        for found in re.findall(
+            r"^/{3,} *check\b.*\n(?:    .*\n)*?    id: *(\S+)",
+            page.read_text(encoding="utf-8"),
+            flags=re.MULTILINE,
+        )
+    ]
+
+    assert {} == {name: count for name, count in Counter(ids).items() if count > 1}

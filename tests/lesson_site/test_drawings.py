@@ -1,0 +1,128 @@
+"""The drawings: in the page, named and described, and small enough to take in at a glance."""
+
+import re
+import xml.etree.ElementTree as etree
+from pathlib import Path
+
+import markdown
+import pytest
+
+from lesson_site.drawings import DRAWINGS, drawing, inline
+from lesson_site.errors import PageError
+from lesson_site.fences import keep_options
+
+NARROW_PX = 358  # the width of the text on a screen of 390 px
+NAMES = sorted(path.stem for path in DRAWINGS.glob("*.svg"))
+
+
+def convert(text: str) -> str:
+    """The HTML of a page that knows this fence."""
+    fence = {
+        "name": "lesson-drawing",
+        "class": "lesson-drawing",
+        "format": drawing,
+        "validator": keep_options,
+    }
+    return markdown.markdown(
+        text,
+        extensions=["pymdownx.superfences"],
+        extension_configs={"pymdownx.superfences": {"custom_fences": [fence]}},
+    )
+
+
+def fence(name: str, caption: str = "It <moves>\non.") -> str:
+    """A page's text with one drawing."""
+    return f'```lesson-drawing show="{name}"\n{caption}\n```\n'
+
+
+def numbers_in_css() -> dict[str, float]:
+    """The font size of each class of text in drawings, in units of the drawing."""
+    css = Path("docs/assets/style.css").read_text(encoding="utf-8")
+    rules = re.findall(r"\.drawing (text|\.[a-z]+) \{[^}]*?font(?:-size)?:[^;}]*?([\d.]+)px", css)
+    return {selector.removeprefix("."): float(size) for selector, size in rules}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_caption_is_the_figures_last_child(name: str) -> None:
+    """The body of the fence becomes the caption, escaped and on one line."""
+    html = convert(fence(name))
+
+    assert "<figcaption>It &lt;moves&gt; on.</figcaption></figure>" in html
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_drawing_has_a_name_and_a_description(name: str) -> None:
+    """A screen reader finds an image, its name and its description, by ids that exist."""
+    svg = re.search(r"<svg.*</svg>", convert(fence(name)))
+    assert svg is not None
+    root = etree.fromstring(svg[0])
+
+    texts = {element.get("id"): element.text for element in root if element.get("id")}
+
+    assert root.get("role") == "img"
+    assert texts[root.get("aria-labelledby")]
+    assert texts[root.get("aria-describedby")]
+
+
+def test_ids_are_unique_when_a_drawing_stands_twice_on_a_page() -> None:
+    """The whole lesson may show the same drawing again."""
+    html = convert(fence(NAMES[0]) + "\n" + fence(NAMES[0]))
+
+    ids = re.findall(r' id="([^"]+)"', html)
+
+    assert len(ids) == 4
+    assert len(set(ids)) == 4
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_drawing_has_at_most_seven_labelled_parts(name: str) -> None:
+    """What is labelled fits into one glance; the same word twice is one label."""
+    root = etree.fromstring((DRAWINGS / f"{name}.svg").read_text(encoding="utf-8"))
+    labels = {
+        element.text
+        for element in root.iter("text")
+        if element.get("class", "") in ("station", "code key")
+    }
+
+    assert 1 <= len(labels) <= 7
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_text_is_readable_on_a_narrow_screen(name: str) -> None:
+    """No text is smaller than 11 px where the page is 390 px wide."""
+    root = etree.fromstring((DRAWINGS / f"{name}.svg").read_text(encoding="utf-8"))
+    width = float(root.get("viewBox", "").split()[2])
+    sizes = numbers_in_css()
+    used = {c for t in root.iter("text") for c in t.get("class", "").split()} & set(sizes) | {
+        "text"
+    }
+
+    smallest_px = min(sizes[name] for name in used) * NARROW_PX / width
+
+    assert smallest_px >= 11
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_drawing_leaves_its_colours_to_the_palette(name: str) -> None:
+    """Nothing in the file fixes a colour, which would break the dark scheme, or needs a style."""
+    svg = (DRAWINGS / f"{name}.svg").read_text(encoding="utf-8")
+
+    assert re.findall(r"#[0-9a-fA-F]{3,8}\b|rgb|\bfill=|\bstroke=|\bstyle=", svg) == []
+
+
+def test_an_unknown_name_stops_the_build() -> None:
+    """The message names the drawing and those that exist."""
+    with pytest.raises(PageError, match=r"there is no drawing 'nowhere'; there are assembly-line"):
+        convert(fence("nowhere"))
+
+
+def test_a_drawing_without_a_caption_stops_the_build() -> None:
+    """A caption states what the drawing shows, so it cannot be left out."""
+    with pytest.raises(PageError, match="has no caption"):
+        convert(fence(NAMES[0], caption=""))
+
+
+def test_a_file_without_title_and_description_is_refused() -> None:
+    """An image that a screen reader cannot name does not get into a page."""
+    with pytest.raises(PageError, match="must open with"):
+        inline('<svg viewBox="0 0 1 1"><path d=""/></svg>', "bare", 1)
