@@ -8,10 +8,10 @@
 
   const { open, send } = XMLHttpRequest.prototype;
   const forIndex = new WeakSet();
-  /** @param {Parameters<typeof open>} request */
+  /** @param {any[]} request */
   XMLHttpRequest.prototype.open = function (...request) {
     if (/\/search\/search_index\.json$/.test(String(request[1]))) forIndex.add(this);
-    return open.apply(this, request);
+    return open.apply(this, /** @type {Parameters<typeof open>} */ (request));
   };
   XMLHttpRequest.prototype.send = function (body) {
     if (wanted || !forIndex.has(this)) return send.call(this, body);
@@ -28,7 +28,9 @@
     const messages = [];
     const standIn = Object.assign(new EventTarget(), {
       /** @param {unknown} message */
-      postMessage: (message) => void messages.push(message),
+      postMessage: (message) => {
+        messages.push(message);
+      },
     });
     waiting.push(() => {
       const worker = new RealWorker(address);

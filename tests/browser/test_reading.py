@@ -48,6 +48,18 @@ def test_code_and_formulas_need_no_javascript(page_without_javascript: Page, sit
     assert 0 == page.locator(".arithmatex:not(:has(math))").count()
 
 
+def test_the_search_costs_nothing_until_it_is_asked(page: Page, site: str) -> None:
+    """The search index and its worker are fetched when the reader opens the search, not before."""
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url.removeprefix(site)))
+    page.goto(site, wait_until="networkidle")
+
+    assert [] == [url for url in asked if "search" in url]
+
+    with page.expect_response("**/search_index.json"):
+        page.keyboard.press("/")
+
+
 def test_the_search_finds_names_in_code(page: Page, site: str) -> None:
     """`zero_grad` and `autocast` lead to pages."""
     page.goto(site)
