@@ -137,7 +137,8 @@ def hook_finding(bars: Sequence[Bar]) -> str:
         missing = "The GPU’s times have not been measured yet."
         if tiny.value is None or mnist.value is None:
             return missing
-        times = write(mnist.value / tiny.value, "times")
+        quotient = mnist.value / tiny.value
+        times = write(quotient, "times", quotient / 10)
         return (
             f"On the CPU, the tiny epoch takes {tiny.text} and the MNIST epoch {mnist.text}, "
             f"{times} as long. {missing}"

@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from lesson_site.quantities import write
+
 CELL = re.compile(r"width_(?P<width>\d+)\.batch_(?P<batch>\d+)\.(?P<device>cpu|cuda)")
 
 
@@ -84,10 +86,9 @@ def sweep_cells(entries: dict[str, dict[str, Any]]) -> list[Cell]:
 
 def estimate(entry: dict[str, Any], statistic: str = "median") -> Estimate:
     """An entry of a result file, reduced to one of its statistics."""
-    count = len(entry["samples"])
-    return Estimate(
-        entry[statistic], entry["spread"], entry["noisy"], f"{statistic} of {count} runs"
-    )
+    low, high = (write(entry[end], entry["unit"]) for end in ("smallest", "largest"))
+    detail = f"{statistic} of {len(entry['samples'])} runs, {low} to {high}"
+    return Estimate(entry[statistic], entry["spread"], entry["noisy"], detail)
 
 
 def smallest_winning_width(cells: Sequence[Cell], batch_size: int) -> int | None:

@@ -28,7 +28,15 @@ NBSP = "\N{NO-BREAK SPACE}"
 
 def entry(value: float, spread: float = 0.0, noisy: bool = False) -> dict[str, Any]:
     """An entry of a result file."""
-    return {"median": value, "spread": spread, "noisy": noisy, "samples": [value] * 5}
+    ends = {"smallest": value - spread, "largest": value + spread}
+    return {
+        "unit": "s",
+        "median": value,
+        "spread": spread,
+        "noisy": noisy,
+        "samples": [value] * 5,
+        **ends,
+    }
 
 
 def result(
@@ -172,7 +180,14 @@ def test_a_measured_figure_says_where_and_when(definitions: list[Definition]) ->
     figure = Store(definitions, [CPU_ONLY]).figure("mnist_epoch.cpu")
 
     assert figure.text == f"8.0{NBSP}s"
-    for part in ("median of 5 runs", "A processor", "2 threads", "2.15.0", "2026-11-21"):
+    for part in (
+        "median of 5 runs",
+        f"7.70{NBSP}s to 8.30{NBSP}s",
+        "A processor",
+        "2 threads",
+        "2.15.0",
+        "2026-11-21",
+    ):
         assert part in figure.source
 
 
