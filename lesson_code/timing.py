@@ -23,20 +23,18 @@ def time_repeatedly(
 
     Args:
         work: What to time, a function without arguments.
-        device: The device that does the work; it is waited for on both sides.
-        repetitions: How many timed runs to make, at least one.
-        warmup: How many untimed runs to make first. The first runs load kernels and fill caches.
+        device: Does the work; it is waited for on both sides.
+        repetitions: How many timed runs to make.
+        warmup: How many untimed ones come first: they load kernels and fill caches.
 
     Returns:
-        ``repetitions`` durations in seconds, in the order in which they were measured.
+        The seconds of each repetition, in order.
 
     Raises:
         ValueError: If ``repetitions`` is below one or ``warmup`` below zero.
     """
     if repetitions < 1 or warmup < 0:
-        raise ValueError(
-            f"repetitions must be at least 1 and warmup at least 0, got {repetitions} and {warmup}"
-        )
+        raise ValueError(f"needs repetitions >= 1 and warmup >= 0, got {repetitions}, {warmup}")
     for _ in range(warmup):
         work()
 
