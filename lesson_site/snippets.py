@@ -55,7 +55,7 @@ def orphans(pages: Path = PAGES, code: Path = CODE_FOLDER) -> list[str]:
 
 
 def recorded_targets(device: str, pages: Path = PAGES) -> dict[str, float]:
-    """What the ``lesson-output`` fences for ``device`` name, with the tolerance that each states."""
+    """What the ``lesson-output`` fences for ``device`` name, each with the tolerance it states."""
     targets = {}
     for page in sorted(pages.rglob("*.md")):
         for fence in OUTPUT.finditer(page.read_text(encoding="utf-8")):
