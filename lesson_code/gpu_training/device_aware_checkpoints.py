@@ -8,6 +8,7 @@ import contextlib
 import io
 import pickle
 import tempfile
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,9 +22,13 @@ from lesson_code.models import MNISTClassifier
 
 # --8<-- [start:save]
 def save_checkpoint(
-    path: str | Path, epoch: int, model: nn.Module, optimizer: torch.optim.Optimizer, loss: float
+    path: str | Path,
+    epoch: int,
+    model: nn.Module,
+    optimizer: torch.optim.Optimizer,
+    loss: float,
 ) -> None:
-    """Save all that training needs to go on; ``epoch`` is the index of the finished epoch."""
+    """Save all that training needs to go on after ``epoch``, counted from zero."""
     checkpoint = {
         "epoch": epoch,
         "model_state_dict": model.state_dict(),
@@ -40,7 +45,7 @@ def save_checkpoint(
 def load_checkpoint(
     path: str | Path, device: torch.device
 ) -> tuple[MNISTClassifier, torch.optim.Adam, int, float]:
-    """Load model and optimizer onto ``device``, whichever device the checkpoint was saved on."""
+    """Load model and optimizer onto ``device``, wherever they were saved."""
     # True lets tensors and plain values through, and nothing that could run code.
     checkpoint = torch.load(path, map_location=device, weights_only=True)
 
@@ -48,8 +53,8 @@ def load_checkpoint(
     model.to(device)
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
 
-    model.load_state_dict(checkpoint["model_state_dict"])  # parameters stay where they are placed
-    optimizer.load_state_dict(checkpoint["optimizer_state_dict"])  # its state follows them
+    model.load_state_dict(checkpoint["model_state_dict"])  # values move in
+    optimizer.load_state_dict(checkpoint["optimizer_state_dict"])  # and follow
     return model, optimizer, checkpoint["epoch"], checkpoint["loss"]
 
 
@@ -90,7 +95,7 @@ def print_loading_without_map_location() -> None:
             # True lets tensors and plain values through, and nothing that could run code.
             torch.load("checkpoint.pth", weights_only=True)
         except RuntimeError as error:
-            print(f"{type(error).__name__}: {error}")
+            print(textwrap.fill(f"{type(error).__name__}: {error}", 72))
         else:
             print("loaded: this machine has a GPU. One without raises a RuntimeError here.")
 
@@ -106,7 +111,7 @@ def loads_safely(value: object) -> bool:
     torch.save({"value": value}, file)
     file.seek(0)
     try:
-        torch.load(file, weights_only=True)  # True: this refusal is what we are asking about
+        torch.load(file, weights_only=True)  # True: its refusal is the question
     except pickle.UnpicklingError:
         return False
     return True
