@@ -151,7 +151,7 @@ def test_licences_are_whole() -> None:
     [
         (
             "the host of a package registry",
-            r"\b(?:pypi|npmjs|pythonhosted|debian)\.(?:org|com|net)\b",
+            r"\b(?:py[p]i|npm[j]s|python[h]osted|debian)\.(?:org|com|net)\b",
         ),
         ("a path of one machine", r"(?<![\w.}/])/(?:root|work|shared|home/\w+|tmp/\w)/"),
         ("an unfinished note", r"\b(?:TO[D]O|FIX[M]E|X[X]X|lorem [i]psum)\b"),
