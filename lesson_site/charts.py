@@ -19,7 +19,7 @@ from lesson_site.derived import Cell
 from lesson_site.errors import PageError
 from lesson_site.fences import Options, fence
 from lesson_site.figure_store import NOT_MEASURED, Figure, Store, open_store
-from lesson_site.quantities import write
+from lesson_site.quantities import in_words, write
 
 DEMONSTRATION = "gpu_training/float16_demonstration:print_demonstration"
 Row = Sequence[str]
@@ -353,7 +353,7 @@ def float16_finding(losses: dict[str, list[float]], learnt_below: float = 0.5) -
     learnt = [label for label, values in losses.items() if values[-1] < learnt_below * values[0]]
     stuck = [label for label in losses if label not in learnt]
     if not stuck:
-        return f"All {_word(len(losses))} runs learn."
+        return f"All {in_words(len(losses))} runs learn."
     if not learnt:
         return "None of the runs learns."
     low = _list([f"{losses[label][-1]:.4f}" for label in learnt])
@@ -468,7 +468,3 @@ def _list(words: Sequence[str]) -> str:
 
 def _capital(text: str) -> str:
     return text[0].upper() + text[1:]
-
-
-def _word(count: int) -> str:
-    return {2: "two", 3: "three", 4: "four"}.get(count, str(count))

@@ -309,7 +309,7 @@ class CheckBlock(Block):
             code = etree.SubElement(item, "code")
             code.text = AtomicString(self.md.htmlStash.store(html)) if html.strip() else ""
         caption = etree.SubElement(box, "p", {"class": "check-file"})
-        href = f"{current_page(self.md).root}code/{section.file}"
+        href = current_page(self.md).code(section.file)
         caption.text = AtomicString(
             self.md.htmlStash.store(
                 f'<a href="{escape(href)}">lesson_code/{escape(section.file)}</a>'

@@ -22,6 +22,7 @@ from lesson_site import recordings
 from lesson_site.differences import Line, added, compare
 from lesson_site.errors import PageError
 from lesson_site.page import current_page
+from lesson_site.quantities import in_words
 from lesson_site.recordings import RecordingError
 from lesson_site.sections import Section, read_section
 
@@ -157,7 +158,7 @@ def _highlighted(section: Section, marked: list[int] | None = None, kind: str = 
 
 
 def _file_link(section: Section, md: Markdown, title: str | None = None) -> str:
-    href = f"{current_page(md).root}code/{section.file}"
+    href = current_page(md).code(section.file)
     lines = f", lines {section.numbers[0]} to {section.numbers[-1]}" if section.name else ""
     return f'<a href="{escape(href)}">{escape(title or "lesson_code/" + section.file)}</a>{lines}'
 
@@ -165,7 +166,7 @@ def _file_link(section: Section, md: Markdown, title: str | None = None) -> str:
 def _printed_by(target: str, md: Markdown) -> str:
     """A link to the code that printed an output."""
     module, _, function = target.partition(":")
-    href = f"{current_page(md).root}code/{module}.py"
+    href = current_page(md).code(f"{module}.py")
     return f'Printed by <a href="{escape(href)}"><code>{escape(function)}</code></a>.'
 
 
@@ -213,7 +214,7 @@ def _count(lines: list[Line], changes: list[_Change]) -> str:
     if not edited and not moved:
         added_count = f"{_lines(new).capitalize()} added, none removed."
         return f"<strong>{added_count}</strong> Every other line is identical."
-    total = f"{_lines(len(changes)).capitalize()}: {_number(new)} new, {_number(edited)} edited."
+    total = f"{_lines(len(changes)).capitalize()}: {in_words(new)} new, {in_words(edited)} edited."
     return f"<strong>{total}</strong> {_lines(moved).capitalize()} only moved to the right."
 
 
@@ -227,13 +228,8 @@ def _list(changes: list[_Change]) -> str:
     return f'<ol class="changes">{"".join(items)}</ol>'
 
 
-def _number(count: int) -> str:
-    words = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
-    return words[count] if count < len(words) else str(count)
-
-
 def _lines(count: int) -> str:
-    return f"{_number(count)} line{'' if count == 1 else 's'}"
+    return f"{in_words(count)} line{'' if count == 1 else 's'}"
 
 
 def _tabs(identity: str, panes: list[tuple[str, str]]) -> str:

@@ -23,6 +23,10 @@ class Page:
         """The way from this page to the site's root: ``../../``, or ``./`` on the home page."""
         return "../" * self.url.removeprefix("./").count("/") or "./"
 
+    def code(self, file: str) -> str:
+        """The way from this page to a file of ``lesson_code``."""
+        return f"{self.root}code/{file}"
+
 
 def current_page(md: Markdown) -> Page:
     """The page that ``md`` converts, under MkDocs or Zensical; elsewhere a page without a name."""

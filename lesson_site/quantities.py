@@ -7,6 +7,12 @@ UNITS = ("s", "percent", "share", "times", "bytes", "megabytes", "count", "epoch
 SIGNIFICANT_DIGITS = 3
 
 
+def in_words(count: int) -> str:
+    """A count in a sentence: ``three``, and figures from ten on."""
+    words = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+    return words[count] if count < len(words) else str(count)
+
+
 def write(value: float, unit: str, spread: float = 0.0) -> str:
     """``value`` with its unit, with as many digits as ``spread`` supports and at most three.
 
