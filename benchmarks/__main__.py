@@ -1,46 +1,71 @@
-"""The benchmark job: ``python -m benchmarks run``, ``list`` and ``validate``."""
+"""The benchmark job: ``python -m benchmarks run``, ``list``, ``validate`` and ``summarize``."""
 
 import argparse
-import datetime
-import os
+import re
 import sys
-import time
 from pathlib import Path
+from typing import NoReturn
 
 import torch
 
-from benchmarks import cases, provenance, result_file
-from benchmarks.cases import MissingDataError, Plan
-from benchmarks.method import Entry
-from benchmarks.result_file import BadResultError
+from benchmarks import cases, comparison, job, provenance, result_file
+from benchmarks.cases import Plan
+from benchmarks.catalogue import CatalogueError
+from benchmarks.quantities import write
+from benchmarks.result_file import BadResultError, Result, entries_of
+from benchmarks.summary import Entry
+
+STOPPED = 130  # what a shell expects of a program that Ctrl-C ended
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Do what the command line asks; 0 if all went well, 2 for bad input."""
+    """Do what the command line asks.
+
+    Returns:
+        0 if all went well, 1 if a part broke, 2 for bad input, 130 after Ctrl-C.
+    """
     options = _parser().parse_args(arguments)
     try:
         return int(options.command(options))
-    except (BadResultError, MissingDataError) as problem:
+    except (BadResultError, CatalogueError) as problem:
         print(f"error: {problem}", file=sys.stderr)
     except OSError as problem:
-        print(f"error: can't use {problem.filename}: {problem.strerror}", file=sys.stderr)
+        at = f" {problem.filename}" if problem.filename else ""
+        print(f"error: can't use{at or ' a file'}: {problem.strerror}", file=sys.stderr)
     return 2
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    commands = parser.add_subparsers(required=True)
+class _Parser(argparse.ArgumentParser):
+    """A parser whose complaint is one sentence."""
 
-    run = commands.add_parser("run", help="measure and save every finished case at once")
+    def error(self, message: str) -> NoReturn:
+        print(f"error: {message}; see `{self.prog} --help`", file=sys.stderr)
+        sys.exit(2)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(prog="python -m benchmarks", description=__doc__)
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    run = commands.add_parser("run", help="measure this machine, saving every finished part")
     run.add_argument(
         "--case", choices=cases.NAMES, action="append", help="only this one; repeatable"
     )
     run.add_argument("--quick", action="store_true", help="a short trial; no page uses its numbers")
+    run.add_argument(
+        "--budget",
+        type=_positive_number,
+        metavar="MINUTES",
+        help="begin nothing that would not end within this time; a later run measures the rest",
+    )
     run.add_argument("--data", type=Path, default=Path("data"), help="folder with MNIST/raw")
     run.add_argument(
         "--threads", type=_positive, help="CPU threads for PyTorch; default: its own choice"
     )
     run.add_argument("--out", type=Path, help="result file; default: by machine, date and commit")
+    run.add_argument(
+        "--commit", type=_hash, help="the commit that is measured, where there is no git"
+    )
     run.set_defaults(command=_run)
 
     listing = commands.add_parser("list", help="name every case and what it measures")
@@ -49,44 +74,52 @@ def _parser() -> argparse.ArgumentParser:
     validate = commands.add_parser("validate", help="check result files")
     validate.add_argument("files", type=Path, nargs="+", metavar="FILE")
     validate.set_defaults(command=_validate)
+
+    summarize = commands.add_parser(
+        "summarize", help="print what result files say, or what changed between two"
+    )
+    summarize.add_argument("files", type=Path, nargs="+", metavar="FILE")
+    one = summarize.add_mutually_exclusive_group()
+    one.add_argument("--compare", action="store_true", help="the first file with the second")
+    one.add_argument(
+        "--compare-latest",
+        action="store_true",
+        help="one file with the newest other one of its machine in benchmarks/results",
+    )
+    one.add_argument(
+        "--write", action="store_true", help="put the figures into the files as they are now"
+    )
+    summarize.add_argument(
+        "--all", action="store_true", help="of a comparison: show unchanged entries too"
+    )
+    summarize.set_defaults(command=_summarize)
     return parser
 
 
 def _run(options: argparse.Namespace) -> int:
-    """Measure one case after the other; a case without its data is skipped, in one line."""
+    """Measure, tell how it ended, and exit with 1 if a part broke."""
     if options.threads:
         torch.set_num_threads(options.threads)
     conditions = provenance.here(options.quick)
+    if options.commit:
+        conditions["commit"] = options.commit
     path = options.out or result_file.default_path(conditions)
-    result = result_file.continue_or_start(path, conditions)
     plan = Plan(options.data, options.quick)
-    skipped = []
-    for name in options.case or cases.NAMES:
-        load_average = round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None
-        start = time.perf_counter()
-        try:
-            entries = cases.load(name).run(plan)
-        except MissingDataError as problem:
-            skipped.append(name)
-            print(f"{name}: skipped, {problem}", file=sys.stderr)
-            continue
-        took_s = round(time.perf_counter() - start, 1)
-        result["cases"][name] = {
-            "finished": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%MZ"),
-            "took_s": took_s,
-            "load_average": load_average,
-            "entries": entries,
-        }
-        result_file.write(result, path)
-        print(f"{name}: done in {took_s:.0f} s")
-        for entry_name, entry in entries.items():
-            print(f"  {entry_name:32} {_line(entry)}")
-    if skipped and not result["cases"]:
-        raise MissingDataError(
-            f"nothing was measured: {', '.join(skipped)} lack their data; see above"
-        )
-    print(f"results: {path}")
-    return 0
+    budget_s = options.budget * 60 if options.budget else None
+    try:
+        outcome = job.run(list(options.case or cases.NAMES), plan, path, conditions, budget_s)
+    except KeyboardInterrupt:
+        print(f"stopped; the same command goes on with {path}", file=sys.stderr)
+        return STOPPED
+    for label, reason in outcome.skipped.items():
+        print(f"skipped: {label}: {reason}", file=sys.stderr)
+    for label, problem in outcome.failed.items():
+        print(f"failed: {label}: {problem}", file=sys.stderr)
+    if outcome.left:
+        print(f"left for another run: {', '.join(outcome.left)}", file=sys.stderr)
+    measured, kept = len(outcome.measured), len(outcome.kept)
+    print(f"{path}: measured {measured} part{'s' * (measured != 1)}, kept {kept}")
+    return 1 if outcome.failed else 0
 
 
 def _positive(text: str) -> int:
@@ -95,12 +128,20 @@ def _positive(text: str) -> int:
     return int(text)
 
 
-def _line(entry: Entry) -> str:
-    noisy = "  noisy: spread over 15 % of the median" if entry["noisy"] else ""
-    return (
-        f"{entry['median']:.4g} {entry['unit']} "
-        f"({entry['smallest']:.4g} to {entry['largest']:.4g}){noisy}"
-    )
+def _positive_number(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if not 0 < number < 1e6:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of minutes above 0")
+    return number
+
+
+def _hash(text: str) -> str:
+    if not re.fullmatch(r"[0-9a-f]{7,40}", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is no commit: 7 to 40 digits of 0-9 and a-f")
+    return text[:10]
 
 
 def _list(_: argparse.Namespace) -> int:
@@ -121,9 +162,72 @@ def _validate(options: argparse.Namespace) -> int:
             bad += 1
             print(f"error: {problem}", file=sys.stderr)
         else:
-            entries = sum(len(case["entries"]) for case in result["cases"].values())
-            print(f"{path}: good, {len(result['cases'])} cases, {entries} entries")
+            of_cases = entries_of(result)
+            cases_text = "1 case" if len(of_cases) == 1 else f"{len(of_cases)} cases"
+            print(f"{path}: good, {cases_text}, {sum(map(len, of_cases.values()))} entries")
     return 2 if bad else 0
+
+
+def _summarize(options: argparse.Namespace) -> int:
+    """Print what each file says; or compare two files; or write the figures."""
+    files = list(options.files)
+    if options.compare_latest:
+        if len(files) != 1:
+            raise BadResultError("--compare-latest needs one file")
+        before = result_file.latest_before(files[0])
+        if before is None:
+            print(_heading(files[0], result_file.read(files[0])))
+            print("There is no earlier result of this machine to compare with.")
+            return 0
+        files.insert(0, before)
+    if options.compare or options.compare_latest:
+        if len(files) != 2:
+            raise BadResultError("--compare needs two files, the older one first")
+        old, new = files
+        print(_comparison(old, new, options.all))
+        return 0
+    for path in files:
+        if options.write:
+            result_file.rewrite_figures(path)
+        print(_summary(path, result_file.read(path)))
+    return 0
+
+
+def _heading(path: Path, result: Result) -> str:
+    """Where a result comes from, in one line."""
+    at = result["provenance"]
+    device = f"{at['gpu']}, {at['processor']}" if at["gpu"] else at["processor"]
+    quick = ", a quick trial" if at["quick"] else ""
+    commit = at["commit"] or "uncommitted code"
+    return f"{path}: {device}, PyTorch {at['torch']}, {at['date']}, {commit}{quick}"
+
+
+def _comparison(old: Path, new: Path, everything: bool) -> str:
+    """What changed from one result to another, as Markdown."""
+    before, now = result_file.read(old), result_file.read(new)
+    changed = comparison.conditions(before["provenance"], now["provenance"])
+    table = comparison.table(comparison.compare(entries_of(before), entries_of(now)), everything)
+    heads = [f"Before: {_heading(old, before)}", f"Now: {_heading(new, now)}"]
+    return "\n\n".join([*heads, *changed, table])
+
+
+def _summary(path: Path, result: Result) -> str:
+    """One table for each case: every entry's median, spread and number of samples."""
+    lines = [_heading(path, result)]
+    for case, parts in result["cases"].items():
+        lines += ["", f"{case:38} {'median':>16}  {'spread':>14}  samples"]
+        for part, content in parts.items():
+            if "skipped" in content:
+                lines.append(f"  {part}: skipped, {content['skipped']}")
+            lines += [_row(name, entry) for name, entry in content.get("entries", {}).items()]
+    return "\n".join(lines)
+
+
+def _row(name: str, entry: Entry) -> str:
+    median, spread = (write(entry[key], entry["unit"]) for key in ("median", "spread"))
+    samples = len(entry["samples"])
+    noisy = "  noisy" if entry["noisy"] else ""
+    return f"  {name:36} {median:>16}  {spread if samples > 1 else '–':>14}  {samples:7}{noisy}"
 
 
 if __name__ == "__main__":

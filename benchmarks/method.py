@@ -2,62 +2,26 @@
 
 Warm-ups are made first and kept apart. Before the clock (``time.perf_counter``) starts and before
 it stops, the device is waited for. Work that is too short for the clock is repeated within a sample
-and the sample divided. Things to be compared take turns, round by round, so that a machine that
-gets busy for a while slows all of them down and not one. Every raw sample is kept, in seconds.
+and the sample divided. Things to be compared take turns, round by round and every other round
+backwards, so that a machine that gets busy or slow slows all of them down and not one. Every raw
+sample is kept, in seconds. On a GPU the device's own events are read beside the clock: where the
+two differ, the GPU waited.
 """
 
 import math
-import statistics
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 
+from benchmarks.summary import Entry, summarise
 from lesson_code.timing import time_repeatedly
 
 REPETITIONS = 5
-NOISY_SHARE = 0.15
 SHORTEST_SAMPLE_S = 0.05
-
-Entry = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Summary:
-    """What repeated samples say together, in the unit of the samples.
-
-    Attributes:
-        median: The middle sample.
-        smallest: The smallest sample.
-        largest: The largest sample.
-        spread: The distance between the first and the third quartile.
-        noisy: Whether the spread is more than 15 % of the median.
-    """
-
-    median: float
-    smallest: float
-    largest: float
-    spread: float
-    noisy: bool
-
-
-def summarise(samples: list[float]) -> Summary:
-    """Reduce samples once, for everything that reads results.
-
-    Raises:
-        ValueError: If there is no sample.
-    """
-    if not samples:
-        raise ValueError("there is no sample to summarise")
-    median = statistics.median(samples)
-    spread = 0.0
-    if len(samples) > 1:
-        first, _, third = statistics.quantiles(samples, n=4, method="inclusive")
-        spread = third - first
-    return Summary(
-        median, min(samples), max(samples), spread, noisy=spread > NOISY_SHARE * abs(median)
-    )
+T = TypeVar("T")
 
 
 @dataclass
@@ -69,12 +33,18 @@ class Arm:
         device: Where it runs; it is waited for on both sides.
         settings: What a reader needs to know to repeat it.
         seed: What every random draw of the arm starts from.
+        amount: What one run of ``work`` works through: FLOP, bytes or samples.
+        around: Makes a context that holds while the arm runs, such as a precision switch.
+        outcome: Called after the last sample: what the work reached, such as an accuracy.
     """
 
     work: Callable[[], object]
     device: torch.device
     settings: dict[str, Any] = field(default_factory=dict)
     seed: int = 0
+    amount: float | None = None
+    around: Callable[[], AbstractContextManager[object]] = nullcontext
+    outcome: Callable[[], dict[str, float]] | None = None
 
 
 def measure(
@@ -96,20 +66,23 @@ def measure(
         and the loss that the work returned last.
     """
     watched = {name: _Watched(arm.work) for name, arm in arms.items()}
-    warmup_s = {
-        name: time_repeatedly(watched[name], arm.device, max(1, warmups), warmup=0)
-        for name, arm in arms.items()
-    }
+    warmup_s = {}
+    for name, arm in arms.items():
+        with arm.around():
+            warmup_s[name] = time_repeatedly(watched[name], arm.device, max(1, warmups), warmup=0)
     loops = {
         name: max(1, math.ceil(shortest_sample_s / max(seconds[-1], 1e-9)))
         for name, seconds in warmup_s.items()
     }
     samples: dict[str, list[float]] = {name: [] for name in arms}
-    for _ in range(repetitions):
-        for name, arm in arms.items():
-            repeated = _Repeated(watched[name], loops[name])
-            [seconds] = time_repeatedly(repeated, arm.device, repetitions=1, warmup=0)
+    events: dict[str, list[float]] = {name: [] for name in arms}
+    for number in range(repetitions):
+        for name, arm in in_turn(arms, number):
+            repeated = _Repeated(watched[name], loops[name], arm.device)
+            with arm.around():
+                [seconds] = time_repeatedly(repeated, arm.device, repetitions=1, warmup=0)
             samples[name].append(seconds / loops[name])
+            events[name] += repeated.device_seconds()
     return {
         name: entry(
             samples[name],
@@ -117,12 +90,23 @@ def measure(
             device=arm.device.type,
             warmups=warmup_s[name],
             loops=loops[name],
+            device_samples=events[name] or None,
             seed=arm.seed,
             loss=watched[name].loss,
             settings=arm.settings,
+            amount=arm.amount,
+            outcome=arm.outcome() if arm.outcome else None,
         )
         for name, arm in arms.items()
     }
+
+
+def in_turn(arms: Mapping[str, T], number: int) -> list[tuple[str, T]]:
+    """The arms in the order of a round: every other round runs backwards.
+
+    So a machine that slows down steadily slows the first arm down as much as the last one.
+    """
+    return list(arms.items())[:: -1 if number % 2 else 1]
 
 
 def entry(samples: list[float], unit: str, *, device: str, **more: Any) -> Entry:
@@ -130,10 +114,11 @@ def entry(samples: list[float], unit: str, *, device: str, **more: Any) -> Entry
 
     Args:
         samples: Raw values in ``unit``.
-        unit: ``s``, ``percent``, ``epochs``, ``bytes``.
+        unit: ``s``, ``percent``, ``epochs``, ``bytes``, ``samples`` or ``plain``.
         device: ``cpu`` or ``cuda``.
         more: Warm-ups, loops, seed, loss and settings, where there are any.
     """
+    samples = [float(sample) for sample in samples]
     summary = summarise(samples)
     return {
         "unit": unit,
@@ -146,6 +131,44 @@ def entry(samples: list[float], unit: str, *, device: str, **more: Any) -> Entry
         "samples": samples,
         **{name: value for name, value in more.items() if value is not None},
     }
+
+
+def peak_memory(
+    work: Callable[[], object],
+    device: torch.device,
+    repetitions: int = 3,
+    settings: dict[str, Any] | None = None,
+) -> Entry | None:
+    """The most GPU memory that tensors held at once while ``work`` ran, in bytes.
+
+    One run before the counter is reset lets the optimizer make its state, so that it is counted.
+
+    Returns:
+        An entry, or None on a device that keeps no such count.
+    """
+    work()
+    if device.type != "cuda":
+        return None
+    samples = []
+    for _ in range(repetitions):
+        torch.cuda.synchronize(device)
+        torch.cuda.reset_peak_memory_stats(device)
+        work()
+        torch.cuda.synchronize(device)
+        samples.append(float(torch.cuda.max_memory_allocated(device)))
+    return entry(samples, "bytes", device=device.type, settings=settings or {})
+
+
+@contextmanager
+def float32_products(tf32: bool) -> Iterator[None]:
+    """Allow or forbid TF32 in matrix products and convolutions, and put the switches back."""
+    products, convolutions = torch.backends.cuda.matmul, torch.backends.cudnn
+    before = products.allow_tf32, convolutions.allow_tf32
+    products.allow_tf32 = convolutions.allow_tf32 = tf32
+    try:
+        yield
+    finally:
+        products.allow_tf32, convolutions.allow_tf32 = before
 
 
 class _Watched:
@@ -162,12 +185,25 @@ class _Watched:
 
 
 class _Repeated:
-    """Work done several times in a row."""
+    """Work done several times in a row, between two events of the device where it has them."""
 
-    def __init__(self, work: Callable[[], object], loops: int) -> None:
+    def __init__(self, work: Callable[[], object], loops: int, device: torch.device) -> None:
         self.work = work
         self.loops = loops
+        cuda = device.type == "cuda"
+        self.events = [torch.cuda.Event(enable_timing=True) for _ in range(2)] if cuda else []
 
     def __call__(self) -> None:
+        if self.events:
+            self.events[0].record()
         for _ in range(self.loops):
             self.work()
+        if self.events:
+            self.events[1].record()
+
+    def device_seconds(self) -> list[float]:
+        """Seconds of one run by the device's events; nothing on a CPU."""
+        if not self.events:
+            return []
+        start, end = self.events
+        return [start.elapsed_time(end) / 1e3 / self.loops]

@@ -13,6 +13,14 @@ import torch
 
 from lesson_code.devices import cpu_name
 
+# What nvidia-smi calls it, and what we call it, with its unit.
+GPU_STATE = {
+    "temperature.gpu": "temperature_c",
+    "clocks.sm": "sm_clock_mhz",
+    "clocks.mem": "memory_clock_mhz",
+    "power.draw": "power_w",
+}
+
 
 def machine_slug(cores: int, gpu: str | None) -> str:
     """A folder name for this machine: ``cpu-2-cores``, or the GPU's name in small letters."""
@@ -35,23 +43,91 @@ def here(quick: bool = False) -> dict[str, Any]:
         "cores": cores,
         "threads": torch.get_num_threads(),
         "gpu": gpu,
+        "gpu_details": _gpu_details() if gpu else None,
         "cuda": torch.version.cuda if gpu else None,
         "system": platform.system(),
         "python": platform.python_version(),
         "torch": torch.__version__,
         "torchvision": version("torchvision"),
         "numpy": np.__version__,
-        "float32_matmul_precision": torch.get_float32_matmul_precision(),
+        "precision": precision_switches(),
         "date": datetime.date.today().isoformat(),
         "commit": commit(),
         "quick": quick,
     }
 
 
+def precision_switches() -> dict[str, Any]:
+    """Every global switch that lets float32 work be done in fewer bits, as it stands now."""
+    return {
+        "float32_matmul": torch.get_float32_matmul_precision(),
+        "cuda_matmul_tf32": torch.backends.cuda.matmul.allow_tf32,
+        "cudnn_tf32": torch.backends.cudnn.allow_tf32,
+        "cudnn_benchmark": torch.backends.cudnn.benchmark,
+        "float16_reduced_sums": _reduced("allow_fp16_reduced_precision_reduction"),
+        "bfloat16_reduced_sums": _reduced("allow_bf16_reduced_precision_reduction"),
+    }
+
+
+def _reduced(switch: str) -> bool:
+    return bool(getattr(torch.backends.cuda.matmul, switch))
+
+
+def _gpu_details() -> dict[str, Any]:
+    properties = torch.cuda.get_device_properties(0)
+    read = _ask_nvidia_smi("driver_version", "power.limit")
+    return {
+        "memory_bytes": properties.total_memory,
+        "compute_capability": f"{properties.major}.{properties.minor}",
+        "multiprocessors": properties.multi_processor_count,
+        "count": torch.cuda.device_count(),
+        "driver": read.get("driver_version"),
+        "power_limit_w": _number(read.get("power.limit")),
+    }
+
+
+def gpu_state() -> dict[str, float] | None:
+    """Temperature, clocks and power of the GPU at this moment, as far as the driver tells."""
+    if not torch.cuda.is_available():
+        return None
+    read = _ask_nvidia_smi(*GPU_STATE)
+    values = {ours: _number(read.get(theirs)) for theirs, ours in GPU_STATE.items()}
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _ask_nvidia_smi(*names: str) -> dict[str, str]:
+    """What the driver's own tool says of the first GPU; nothing where it is not there."""
+    command = ["nvidia-smi", "--id=0", f"--query-gpu={','.join(names)}"]
+    try:
+        done = subprocess.run(
+            [*command, "--format=csv,noheader,nounits"],
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=10,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return {}
+    return dict(zip(names, (part.strip() for part in done.stdout.split(",")), strict=False))
+
+
+def _number(text: str | None) -> float | None:
+    """The number that ``text`` holds; None for what the driver writes where it knows none."""
+    try:
+        return None if text is None else float(text)
+    except ValueError:
+        return None
+
+
+def load_average() -> float | None:
+    """Processes that wanted a core in the last minute, where the system counts them."""
+    return round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None
+
+
 def commit() -> str | None:
     """The commit whose code was measured; None if that code has changes, or git is not there."""
     try:
-        changed = _git("status", "--porcelain", "--", "lesson_code", "benchmarks/cases")
+        changed = _git("status", "--porcelain", "--", "lesson_code/*.py", "benchmarks/*.py")
         return None if changed else _git("rev-parse", "--short=10", "HEAD")
     except (OSError, subprocess.CalledProcessError):
         return None

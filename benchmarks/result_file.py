@@ -4,24 +4,41 @@ A file holds what one machine measured on one day; it lies in ``results/<machine
 ``<date>-<commit>.json``. ``schema.json`` describes it. History of the format:
 
 1. provenance, and for each case its entries with raw samples and their summary.
+2. cases are measured in parts, each saved when it is done or with the reason why it was skipped;
+   all precision switches and the GPU's state; ``figures``, what the catalogue makes of the entries,
+   so that a browser that shows the file computes nothing.
 """
 
+import contextlib
+import datetime
 import json
 import math
 import os
+from collections import Counter
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from benchmarks import cases
-from benchmarks.method import Entry, summarise
+from benchmarks import cases, catalogue, quantities, schema
+from benchmarks.derived import Entries
+from benchmarks.schema import shown, where
+from benchmarks.summary import Entry, summarise
 
-VERSION = 1
+VERSION = 2
 FOLDER = Path("benchmarks/results")
-SCHEMA = Path(__file__).with_name("schema.json")
+QUICK_FOLDER = Path("build/benchmarks")
 LARGEST_BYTES = 5_000_000
+LARGEST_FIGURE = 1e18
+DEEPEST = 20  # objects and lists within each other; our own files have 9
 
 Result = dict[str, Any]
 Provenance = dict[str, Any]
+
+# A run that goes on with a file may do so on another day.
+MAY_DIFFER = ("date",)
+AGAIN = "measure again, or take an undamaged copy"
+WRITE_FIGURES = "`python -m benchmarks summarize --write FILE` computes them again"
 
 
 class BadResultError(ValueError):
@@ -30,25 +47,111 @@ class BadResultError(ValueError):
 
 def empty(provenance: Provenance) -> Result:
     """A result into which nothing has been measured yet."""
-    return {"version": VERSION, "provenance": provenance, "cases": {}}
+    return {"version": VERSION, "provenance": provenance, "cases": {}, "figures": {}}
+
+
+def entries_of(result: Result) -> Entries:
+    """Every measured entry of a result, by case and name."""
+    return {
+        case: {
+            name: entry
+            for part in parts.values()
+            for name, entry in part.get("entries", {}).items()
+        }
+        for case, parts in result["cases"].items()
+    }
+
+
+def with_figures(result: Result) -> Result:
+    """The result together with what the catalogue makes of its entries."""
+    definitions = _definitions()
+    found = catalogue.figures_of(definitions.values(), entries_of(result))
+    figures = {
+        name: {
+            "value": value.value,
+            "spread": value.spread,
+            "noisy": value.noisy,
+            "text": quantities.write(value.value, definitions[name].unit, value.spread),
+        }
+        for name, value in found.items()
+        if max(abs(value.value), value.spread) < LARGEST_FIGURE
+    }
+    return {**result, "figures": figures}
+
+
+@cache
+def _definitions() -> dict[str, catalogue.Definition]:
+    """The catalogue, which stays as it is while a command runs."""
+    return {definition.name: definition for definition in catalogue.read()}
 
 
 def default_path(provenance: Provenance, folder: Path = FOLDER) -> Path:
-    """Where the results of this machine, day and commit belong."""
+    """Where the results of this machine, day and commit belong; quick ones belong to no page."""
     commit = provenance["commit"] or "uncommitted"
+    folder = QUICK_FOLDER if provenance["quick"] else folder
     return folder / str(provenance["machine"]) / f"{provenance['date']}-{commit}.json"
+
+
+def latest_before(path: Path, folder: Path = FOLDER) -> Path | None:
+    """The newest full result of the machine of ``path``, other than ``path`` itself; or None.
+
+    Raises:
+        BadResultError: If one of the files is damaged.
+    """
+    machine = read(path)["provenance"]["machine"]
+    others = [
+        (newest(result), other)
+        for other in sorted((folder / machine).glob("*.json"))
+        if other.resolve() != path.resolve() and not (result := read(other))["provenance"]["quick"]
+    ]
+    return max(others)[1] if others else None
+
+
+def newest(result: Result) -> str:
+    """When the last part of a result was measured."""
+    finished = [part["finished"] for parts in result["cases"].values() for part in parts.values()]
+    return max(finished, default=str(result["provenance"]["date"]))
 
 
 def write(result: Result, path: Path) -> None:
     """Save ``result`` so that at every moment either the old file is there or the new one."""
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(path.name + ".partial")
-    with partial.open("w", encoding="utf-8") as out:
-        json.dump(result, out, indent=1, ensure_ascii=False, allow_nan=False)
-        out.write("\n")
-        out.flush()
-        os.fsync(out.fileno())
-    partial.replace(path)
+    try:
+        with partial.open("w", encoding="utf-8") as out:
+            json.dump(result, out, indent=1, ensure_ascii=False, allow_nan=False)
+            out.write("\n")
+            out.flush()
+            os.fsync(out.fileno())
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def only_writer(path: Path) -> Iterator[None]:
+    """Keep a second run from writing the same file meanwhile, where the system can.
+
+    Raises:
+        BadResultError: If another run is writing it.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    mark = path.with_name(path.name + ".lock")
+    with mark.open("w") as file:
+        try:
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # given back even if we are killed
+        except ImportError:
+            pass
+        except BlockingIOError:
+            raise BadResultError(
+                f"{path} is being written by another run; wait for it, or choose another --out"
+            ) from None
+        try:
+            yield
+        finally:
+            mark.unlink(missing_ok=True)
 
 
 def read(path: Path) -> Result:
@@ -57,17 +160,16 @@ def read(path: Path) -> Result:
     Raises:
         BadResultError: With the file, the place in it, and what is wrong there.
     """
-    result = _parse(path)
-    _check_schema(path, result)
-    for case, content in result["cases"].items():
-        if case not in cases.NAMES:
-            raise BadResultError(
-                f"unknown case in {path} at cases.{case}; "
-                f"the known ones are {', '.join(cases.NAMES)}"
-            )
-        for name, entry in content["entries"].items():
-            _check_entry(f"{path} at cases.{case}.entries.{name}", case, name, entry)
-    return result
+    return _checked(path, _load(path))
+
+
+def rewrite_figures(path: Path) -> None:
+    """Compute the figures of a file again, after the catalogue has changed.
+
+    Raises:
+        BadResultError: If anything else in the file is wrong.
+    """
+    write(_without_old_figures(path), path)
 
 
 def continue_or_start(path: Path, provenance: Provenance) -> Result:
@@ -77,93 +179,255 @@ def continue_or_start(path: Path, provenance: Provenance) -> Result:
         BadResultError: If the file is damaged or was measured under other conditions.
     """
     if not path.exists():
-        return empty(provenance)
-    result = read(path)
+        return with_figures(
+            empty(provenance)
+        )  # a bad catalogue is told before anything is measured
+    result = _without_old_figures(path)
     for name, value in provenance.items():
-        before = result["provenance"].get(name)
-        if before != value:
+        before = result["provenance"][name]
+        if name not in MAY_DIFFER and before != value:
             raise BadResultError(
-                f"{path} was measured with {name} {before!r} and this run has {value!r}, "
-                "so they can't share a file; choose another one with --out"
+                f"{path} was measured with {name} {_brief(before)} and this run has "
+                f"{_brief(value)}, so they can't share a file; choose another one with --out"
             )
     return result
 
 
-def _parse(path: Path) -> Result:
-    """The file's JSON; duplicate keys and numbers that are none are refused."""
-
-    def no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        names = [name for name, _ in pairs]
-        twice = next((name for name in names if names.count(name) > 1), None)
-        if twice is not None:
-            raise BadResultError(
-                f"{path} has the key {twice!r} twice in one place; remove one of them"
-            )
-        return dict(pairs)
-
-    def no_constants(text: str) -> float:
-        raise BadResultError(
-            f"{path} holds {text}, which is no measured number; measure that case again"
-        )
-
+def problem_of_part(case: str, part: str, content: dict[str, Any], provenance: Provenance) -> str:
+    """Why a part that was just measured can't stand in a file, in words; empty if it can."""
+    result = {**empty(provenance), "cases": {case: {part: content}}}
     try:
+        _checked(Path("result"), _parse(Path("result"), json.dumps(result)))
+    except (BadResultError, TypeError) as problem:
+        return str(problem).partition(";")[0]  # what to do then is for readers of a file
+    return ""
+
+
+def _without_old_figures(path: Path) -> Result:
+    """A checked result whose figures are what the catalogue says today."""
+    return with_figures(_checked(path, {**_load(path), "figures": {}}))
+
+
+def _brief(value: Any) -> str:
+    """A provenance value in a sentence."""
+    return json.dumps(value) if isinstance(value, dict) else repr(value)
+
+
+def _load(path: Path) -> Result:
+    """The JSON of a file."""
+    try:
+        if path.is_dir():
+            raise BadResultError(f"{path} is a folder; name a result file in it")
+        if path.exists() and not path.is_file():
+            raise BadResultError(f"{path} is no regular file; name a result file")
         if path.stat().st_size > LARGEST_BYTES:
             raise BadResultError(
                 f"{path} is larger than {LARGEST_BYTES:,} bytes; it is no result file"
             )
-        text = path.read_bytes().decode("utf-8")
-        result = json.loads(text, object_pairs_hook=no_duplicates, parse_constant=no_constants)
+        raw = path.read_bytes()
     except OSError as problem:
-        raise BadResultError(f"can't read {path}: {problem.strerror}; check its name") from None
+        raise BadResultError(
+            f"can't read {path}: {problem.strerror}; check its name and who may read it"
+        ) from None
+    return _parse(path, _decode(path, raw))
+
+
+def _decode(path: Path, raw: bytes) -> str:
+    if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise BadResultError(f"{path} is UTF-16 text; save it as UTF-8")
+    if raw.startswith(b"\xef\xbb\xbf"):
+        raise BadResultError(f"{path} begins with a byte order mark; save it as UTF-8 without one")
+    if not raw.strip():
+        raise BadResultError(f"{path} is empty; {AGAIN}")
+    try:
+        return raw.decode("utf-8")
     except UnicodeDecodeError as problem:
         raise BadResultError(
-            f"{path} is not UTF-8 text (byte {problem.start}); write it again with `run`"
+            f"{path} is not UTF-8 text, from byte {problem.start} on; {AGAIN}"
         ) from None
-    except json.JSONDecodeError as problem:
+
+
+class _Number(str):
+    """What stands where a number should and is none that a computer can keep, as it is written."""
+
+
+class _Twice(dict[str, Any]):
+    """An object that has a key twice."""
+
+    def __init__(self, pairs: list[tuple[str, Any]]) -> None:
+        super().__init__(pairs)
+        counts = Counter(name for name, _ in pairs)
+        self.name = next(name for name, count in counts.items() if count > 1)
+
+
+def _parse(path: Path, text: str) -> Result:
+    """The JSON in ``text``: an object in which every key stands once and every number is finite."""
+
+    def number(written: str) -> Any:
+        value = float(written)
+        return value if math.isfinite(value) else _Number(written)
+
+    try:
+        result = json.loads(
+            text,
+            object_pairs_hook=lambda pairs: (
+                _Twice(pairs) if len(dict(pairs)) < len(pairs) else dict(pairs)
+            ),
+            parse_constant=_Number,
+            parse_float=number,
+            parse_int=lambda written: int(written) if len(written) < 30 else _Number(written),
+        )
+        problem = next(_oddities(result), None)
+    except json.JSONDecodeError as broken:
+        whole = text.strip()
+        if whole.startswith("{") and (whole[-1] != "}" or not text[broken.pos :].strip()):
+            raise BadResultError(
+                f"{path} ends in the middle, in line {broken.lineno}; it was cut off, so {AGAIN}"
+            ) from None
         raise BadResultError(
-            f"{path} is not JSON ({problem.msg}, line {problem.lineno}); "
-            "it may be cut off, so measure again"
+            f"{path} is not JSON from line {broken.lineno}, column {broken.colno} on "
+            f"({broken.msg}); {AGAIN}"
         ) from None
     except RecursionError:
-        raise BadResultError(f"{path} is nested too deeply; it is no result file") from None
-    if not isinstance(result, dict):
-        raise BadResultError(f"{path} holds no JSON object; it is no result file")
+        problem = "is nested too deeply"
+    if problem is None and not isinstance(result, dict):
+        problem = "holds no JSON object"
+    if problem is not None:
+        raise BadResultError(f"{path} {problem}; {AGAIN}")
+    checked: Result = result
+    return checked
+
+
+def _oddities(value: Any, place: tuple[str | int, ...] = ()) -> Iterator[str]:
+    """What JSON allows, or Python's reading of it, and no result file may have."""
+    if len(place) > DEEPEST:
+        yield f"at {where(*place[:6])}: it is nested too deeply"
+    elif isinstance(value, _Number):
+        yield f"at {where(*place)}: {shown(str(value))} is no measured number"
+    elif isinstance(value, _Twice):
+        yield f"at {where(*place)}: the key {shown(value.name)} is there twice"
+    elif isinstance(value, str):
+        if any("\ud800" <= letter <= "\udfff" for letter in value):
+            yield f"at {where(*place)}: {shown(value)} has half a character"
+    elif isinstance(value, dict | list):
+        items = value.items() if isinstance(value, dict) else enumerate(value)
+        for name, part in items:
+            if isinstance(name, str):
+                yield from _oddities(name, place)
+            yield from _oddities(part, (*place, name))
+
+
+def _checked(path: Path, result: Result) -> Result:
+    """The result, if nothing is wrong with it."""
+    problem = next(_problems(result), None)
+    if problem is not None:
+        raise BadResultError(f"{path} {problem}")
     return result
 
 
-def _check_schema(path: Path, result: Result) -> None:
-    if result.get("version") != VERSION:
-        raise BadResultError(
-            f"{path} has version {result.get('version')!r} and this program reads version "
-            f"{VERSION}; measure again with this version"
-        )
-    try:
-        import jsonschema
-    except ImportError:
-        raise BadResultError(
-            f"can't check {path} without the package jsonschema; install it with "
-            "`pip install jsonschema`"
-        ) from None
-    validator = jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text(encoding="utf-8")))
-    problem = jsonschema.exceptions.best_match(validator.iter_errors(result))
+def _problems(result: Result) -> Iterator[str]:
+    """What is wrong, first things first: what comes later relies on what was checked before."""
+    version = result.get("version")
+    if version != VERSION or isinstance(version, bool):
+        yield _about_version(version)
+    problem = schema.first_problem(result)
     if problem is not None:
-        place = ".".join(str(part) for part in problem.absolute_path) or "the top"
-        message = problem.message if len(problem.message) < 160 else problem.message[:157] + "..."
-        raise BadResultError(f"{path} at {place}: {message}; correct it or measure again")
+        yield f"{problem}; {AGAIN}"
+    yield from _problems_of_provenance(result["provenance"])
+    for case, parts in result["cases"].items():
+        yield from _problems_of_case(case, parts, result["provenance"]["gpu"])
+    yield from _problems_of_figures(result)
 
 
-def _check_entry(where: str, case: str, name: str, entry: Entry) -> None:
+def _about_version(version: Any) -> str:
+    if version is None:
+        return f"at version: it is missing, so this is no result file; {AGAIN}"
+    if isinstance(version, bool) or not isinstance(version, int):
+        return f"at version: {shown(version)} is no version; {AGAIN}"
+    if version > VERSION:
+        return (
+            f"at version: it is of version {shown(version)}, and this program reads {VERSION}; "
+            "update the program"
+        )
+    return (
+        f"at version: it is of the old version {shown(version)}, and this program reads {VERSION}; "
+        "measure again"
+    )
+
+
+def _problems_of_provenance(provenance: Provenance) -> Iterator[str]:
+    try:
+        datetime.date.fromisoformat(provenance["date"])
+    except ValueError:
+        yield f"at provenance.date: there is no day {provenance['date']}; {AGAIN}"
+    if (provenance["gpu"] is None) != (provenance["gpu_details"] is None):
+        yield f"at provenance.gpu_details: they contradict provenance.gpu; {AGAIN}"
+
+
+def _problems_of_case(
+    case: str, parts: dict[str, dict[str, Any]], gpu: str | None
+) -> Iterator[str]:
+    if case not in cases.NAMES:
+        yield (
+            f"at cases.{case}: no case has this name; `python -m benchmarks list` names the known "
+            "ones, so update the program or remove it"
+        )
+    seen: dict[str, str] = {}
+    for part, content in parts.items():
+        place = f"at cases.{case}.{part}"
+        try:
+            datetime.datetime.strptime(content["finished"], "%Y-%m-%dT%H:%MZ")
+        except ValueError:
+            yield f"{place}.finished: there is no minute {content['finished']}; {AGAIN}"
+        for name, entry in content.get("entries", {}).items():
+            if name in seen:
+                yield f"{place}.entries.{name}: it is in {seen[name]} too; remove one of them"
+            seen[name] = part
+            for problem in _problems_of_entry(case, name, entry, gpu):
+                yield f"{place}.entries.{name}{problem}"
+
+
+def _problems_of_entry(case: str, name: str, entry: Entry, gpu: str | None) -> Iterator[str]:
     """What no schema can say: known names, and a summary that follows from the samples."""
     if name not in cases.load(case).ENTRIES:
-        raise BadResultError(
-            f"unknown entry in {where}; `python -m benchmarks list` names the known ones"
-        )
+        yield f": {case} has no such entry; update the program or remove it"
+    if entry["unit"] == "s" and not all(entry["samples"]):
+        yield f".samples: a time of zero is no measurement; {AGAIN}"
     summary = summarise(entry["samples"])
     for key in ("median", "smallest", "largest", "spread"):
         if not math.isclose(entry[key], getattr(summary, key), rel_tol=1e-9, abs_tol=1e-12):
-            raise BadResultError(
-                f"{where}: {key} is {entry[key]} and the samples give {getattr(summary, key)}; "
-                "measure again"
+            yield (
+                f".{key}: it is {shown(entry[key])} and the samples give "
+                f"{shown(getattr(summary, key))}; {AGAIN}"
             )
     if entry["noisy"] != summary.noisy:
-        raise BadResultError(f"{where}: noisy contradicts the samples; measure again")
+        yield f".noisy: it contradicts the samples; {AGAIN}"
+    if "device_samples" in entry and len(entry["device_samples"]) != len(entry["samples"]):
+        yield f".device_samples: there are not as many as samples; {AGAIN}"
+    if ("cuda" in name) != (entry["device"] == "cuda"):
+        yield f".device: {entry['device']} contradicts the entry's name; {AGAIN}"
+    if "cuda" in name and gpu is None:
+        yield f": it ran on a GPU, and provenance.gpu names none; {AGAIN}"
+
+
+def _problems_of_figures(result: Result) -> Iterator[str]:
+    """Whether the figures follow from the entries."""
+    if not result["figures"]:
+        return
+    expected = with_figures(result)["figures"]
+    for name, figure in result["figures"].items():
+        place = f"at figures.{name}"
+        if name not in expected:
+            yield f"{place}: the entries do not give this figure; {WRITE_FIGURES}"
+            continue
+        for key, value in expected[name].items():
+            same = (
+                math.isclose(figure[key], value, rel_tol=1e-9, abs_tol=1e-12)
+                if key in ("value", "spread")
+                else figure[key] == value
+            )
+            if not same:
+                yield (
+                    f"{place}.{key}: it is {shown(figure[key])} and the entries give "
+                    f"{shown(value)}; {WRITE_FIGURES}"
+                )

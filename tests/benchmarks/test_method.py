@@ -1,11 +1,18 @@
 """How we measure, against a clock that the test turns."""
 
+import json
+import statistics
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from functools import partial
 
+import numpy as np
 import pytest
 import torch
 
-from benchmarks.method import Arm, entry, measure, summarise
+from benchmarks.method import Arm, entry, float32_products, measure, peak_memory
+from lesson_code.timing import time_repeatedly
 
 CPU = torch.device("cpu")
 
@@ -37,38 +44,6 @@ class Work:
         return 0.25
 
 
-def test_summary_of_known_samples() -> None:
-    """Median, ends and quartile distance are those of textbook numbers."""
-    summary = summarise([5.0, 1.0, 2.0, 4.0, 3.0])
-
-    assert summary.median == 3.0
-    assert (summary.smallest, summary.largest) == (1.0, 5.0)
-    assert summary.spread == 2.0
-    assert summary.noisy
-
-
-@pytest.mark.parametrize(("spread", "noisy"), [(0.14, False), (0.16, True)])
-def test_noisy_means_a_spread_over_15_percent(spread: float, noisy: bool) -> None:
-    """The mark comes from the quartiles' distance, relative to the median."""
-    samples = [1 - spread, 1 - spread / 2, 1.0, 1 + spread / 2, 1 + spread]
-
-    assert noisy == summarise(samples).noisy
-
-
-def test_one_outlier_of_five_does_not_make_a_measurement_noisy() -> None:
-    """A single disturbed run moves the largest value only."""
-    summary = summarise([1.0, 1.0, 1.01, 1.01, 9.0])
-
-    assert not summary.noisy
-    assert summary.largest == 9.0
-
-
-def test_no_samples_are_refused() -> None:
-    """There is no summary of nothing."""
-    with pytest.raises(ValueError, match="no sample"):
-        summarise([])
-
-
 def test_warmups_are_kept_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     """A slow first run stands among the warm-ups and in no sample."""
     clock = Clock(monkeypatch)
@@ -94,14 +69,14 @@ def test_short_work_is_repeated_within_a_sample_and_divided(
 
 
 def test_arms_take_turns(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Compared work is interleaved, so a slow minute of the machine hits both."""
+    """Compared work is interleaved, every other round backwards: a b, a b, b a, a b."""
     clock = Clock(monkeypatch)
     first, second = clock.work(1.0), clock.work(2.0)
 
     measure({"a": Arm(first, CPU), "b": Arm(second, CPU)}, repetitions=3)
 
-    assert first.started == [0, 3, 6, 9]
-    assert second.started == [1, 4, 7, 10]
+    assert first.started == [0, 3, 8, 9]
+    assert second.started == [1, 4, 6, 10]
 
 
 def test_loss_settings_and_seed_stand_beside_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -115,29 +90,273 @@ def test_loss_settings_and_seed_stand_beside_the_time(monkeypatch: pytest.Monkey
     assert measured["seed"] == 3
 
 
-def test_a_wrong_method_gives_a_wrong_number(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a device that runs ahead, a clock read without waiting measures the asking only."""
+class FakeGPU:
+    """A device that runs ahead: work is only asked for, and is done later.
+
+    Asking takes a millisecond of the clock; the work itself takes ``work_s`` of the device's.
+    """
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, work_s: float) -> None:
+        self.clock = Clock(monkeypatch)
+        self.work_s = work_s
+        self.done_at = 0.0
+        monkeypatch.setattr("lesson_code.timing.synchronize", self.wait)
+        monkeypatch.setattr(torch.cuda, "Event", lambda **_: FakeEvent(self))
+
+    def launch(self) -> None:
+        """Ask for the work."""
+        self.clock.now += 0.001
+        self.done_at = max(self.done_at, self.clock.now) + self.work_s
+
+    def wait(self, _: torch.device) -> None:
+        """Wait until all of it is done."""
+        self.clock.now = max(self.clock.now, self.done_at)
+
+
+class FakeEvent:
+    """A mark in the device's queue."""
+
+    def __init__(self, gpu: FakeGPU) -> None:
+        self.gpu = gpu
+        self.at = 0.0
+
+    def record(self) -> None:
+        """The device reaches it when everything before it is done."""
+        self.at = max(self.gpu.clock.now, self.gpu.done_at)
+
+    def elapsed_time(self, end: "FakeEvent") -> float:
+        """Milliseconds, as the real one gives them."""
+        return 1e3 * (end.at - self.at)
+
+
+CUDA = torch.device("cuda")
+
+
+def test_a_device_that_runs_ahead_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On both sides: neither earlier work nor unfinished work falsifies a sample."""
+    gpu = FakeGPU(monkeypatch, work_s=1.0)
+
+    measured = measure({"cuda": Arm(gpu.launch, CUDA)}, repetitions=3)["cuda"]
+
+    assert measured["samples"] == pytest.approx([1.001] * 3)
+
+
+def test_events_of_the_device_stand_beside_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They say what the device did: of short work done several times, one run's time."""
+    gpu = FakeGPU(monkeypatch, work_s=0.010)
+
+    measured = measure({"cuda": Arm(gpu.launch, CUDA)}, 2, shortest_sample_s=0.05)["cuda"]
+
+    assert measured["loops"] == 5
+    assert measured["samples"] == pytest.approx([0.0102] * 2)  # four of five launches overlap
+    assert measured["device_samples"] == pytest.approx([0.0102] * 2)
+
+
+def test_events_show_that_the_device_was_not_busy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Work of Python before the launch is in the clock's time and not in the device's."""
+    gpu = FakeGPU(monkeypatch, work_s=1.0)
+
+    def work() -> None:
+        gpu.launch()
+        gpu.wait(CUDA)
+        gpu.clock.now += 2.0  # Python goes on after the last launch
+
+    measured = measure({"cuda": Arm(work, CUDA)}, repetitions=1)["cuda"]
+
+    assert measured["samples"] == pytest.approx([3.001])
+    assert measured["device_samples"][0] <= 3.001
+
+
+def test_no_events_on_a_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where there are none, the file says nothing of them."""
     clock = Clock(monkeypatch)
-    done_at = 0.0
 
-    def launch() -> None:
-        nonlocal done_at
-        clock.now += 0.001  # asking is quick
-        done_at = clock.now + 1.0  # working is not
+    assert "device_samples" not in measure({"a": Arm(clock.work(1.0), CPU)})["a"]
 
-    def wait(_: torch.device) -> None:
-        clock.now = max(clock.now, done_at)
 
-    start = clock.now
-    launch()
-    without_waiting = clock.now - start
-    monkeypatch.setattr("lesson_code.timing.synchronize", wait)
-    [right] = measure({"a": Arm(launch, CPU)}, repetitions=1)["a"]["samples"]
+class SlowingMachine:
+    """A machine that loses 2 % of its speed in every second, as a hot one does."""
 
-    assert without_waiting == pytest.approx(0.001)
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.clock = Clock(monkeypatch)
+
+    def work(self) -> None:
+        """What takes a second on the cool machine."""
+        self.clock.now += 1 + 0.02 * self.clock.now
+
+
+def test_taking_turns_cancels_a_drift(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two equal things look equal while the machine slows down; one after the other they do not."""
+    one_by_one = SlowingMachine(monkeypatch)
+    first = measure({"a": Arm(one_by_one.work, CPU)}, repetitions=5)["a"]
+    second = measure({"b": Arm(one_by_one.work, CPU)}, repetitions=5)["b"]
+    in_turns = SlowingMachine(monkeypatch)
+    both = measure({"a": Arm(in_turns.work, CPU), "b": Arm(in_turns.work, CPU)}, repetitions=5)
+
+    assert second["median"] > 1.1 * first["median"]
+    assert both["b"]["median"] == pytest.approx(both["a"]["median"], rel=0.025)
+
+
+# Wrong ways, and what they read
+
+
+def test_without_waiting_only_the_asking_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A thousandth of the true time."""
+    gpu = FakeGPU(monkeypatch, work_s=1.0)
+    start = time.perf_counter()
+    gpu.launch()
+    wrong = time.perf_counter() - start
+    right = measure({"cuda": Arm(gpu.launch, CUDA)})["cuda"]["median"]
+
+    assert wrong == pytest.approx(0.001)
     assert right == pytest.approx(1.001)
+
+
+def test_waiting_only_at_the_end_measures_what_was_queued_before(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Work of others that still runs when the clock starts is counted as ours."""
+    gpu = FakeGPU(monkeypatch, work_s=1.0)
+    gpu.launch()
+    gpu.launch()
+    start = time.perf_counter()
+    gpu.launch()
+    gpu.wait(CUDA)
+    wrong = time.perf_counter() - start
+    right = measure({"cuda": Arm(gpu.launch, CUDA)})["cuda"]["median"]
+
+    assert wrong > 2.9
+    assert right == pytest.approx(1.001)
+
+
+def test_without_a_warm_up_the_first_run_is_in_the_mean(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Loading kernels once makes the work look six times as long."""
+    clock = Clock(monkeypatch)
+    cold, warm = clock.work(26.0, 1.0), clock.work(26.0, 1.0)
+    wrong = statistics.mean(time_repeatedly(cold, CPU, repetitions=5, warmup=0))
+    right = measure({"a": Arm(warm, CPU)}, repetitions=5)["a"]
+
+    assert wrong == 6.0
+    assert right["median"] == 1.0
+    assert right["warmups"] == [26.0]
+
+
+def test_one_sample_may_be_the_disturbed_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And nothing shows it; five say what is usual, and that one was not."""
+    clock = Clock(monkeypatch)
+    once, often = clock.work(1.0, 9.0, 1.0), clock.work(1.0, 9.0, 1.0)
+    wrong = measure({"a": Arm(once, CPU)}, repetitions=1)["a"]
+    right = measure({"a": Arm(often, CPU)}, repetitions=5)["a"]
+
+    assert wrong["median"] == 9.0
+    assert not wrong["noisy"]
+    assert right["median"] == 1.0
+    assert right["largest"] == 9.0
+
+
+def test_a_mean_follows_an_outlier(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The median of the same samples does not."""
+    clock = Clock(monkeypatch)
+
+    measured = measure({"a": Arm(clock.work(1.0, 1.0, 1.0, 41.0, 1.0), CPU)}, repetitions=5)["a"]
+
+    assert statistics.mean(measured["samples"]) == 9.0
+    assert measured["median"] == 1.0
+
+
+# What stands beside the time
+
+
+def test_what_the_work_reached_stands_beside_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Asked for once, after the last sample."""
+    clock = Clock(monkeypatch)
+    work = clock.work(1.0)
+    arm = Arm(work, CPU, amount=64, outcome=lambda: {"runs": float(len(work.started))})
+
+    measured = measure({"a": arm}, repetitions=2)["a"]
+
+    assert measured["outcome"] == {"runs": 3.0}
+    assert measured["amount"] == 64
+
+
+def test_each_arm_runs_under_its_own_switches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They hold in warm-ups and samples, and not while another arm runs."""
+    clock = Clock(monkeypatch)
+    held: list[str] = []
+    seen: list[tuple[str, list[str]]] = []
+
+    @contextmanager
+    def switch(name: str) -> Iterator[None]:
+        held.append(name)
+        yield
+        held.remove(name)
+
+    def work(name: str) -> None:
+        clock.now += 1
+        seen.append((name, list(held)))
+
+    arms = {n: Arm(partial(work, n), CPU, around=partial(switch, n)) for n in ("a", "b")}
+    measure(arms, repetitions=2)
+
+    assert seen == [(name, [name]) for name in "ababba"]
+
+
+def test_precision_switches_are_put_back() -> None:
+    """Also when the work breaks."""
+
+    def switches() -> tuple[bool, bool]:
+        return torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32
+
+    before = switches()
+    inside = []
+    for tf32 in (True, False):
+        with suppress(ZeroDivisionError), float32_products(tf32):
+            inside.append(switches())
+            raise ZeroDivisionError
+
+    assert [(True, True), (False, False)] == inside
+    assert before == switches()
 
 
 def test_entry_leaves_out_what_is_not_known() -> None:
     """No key stands in a file with null in it."""
     assert "loss" not in entry([1.0], "s", device="cpu", loss=None)
+
+
+def test_entry_keeps_plain_numbers() -> None:
+    """What NumPy or integers gave can be written as JSON."""
+    kept = entry([np.float32(1.5), 2], "s", device="cpu")  # type: ignore[list-item]
+
+    assert "[1.5, 2.0]" == json.dumps(kept["samples"])
+
+
+def test_peak_memory_has_no_counter_on_a_cpu() -> None:
+    """The work runs, and there is no entry."""
+    ran: list[int] = []
+
+    assert peak_memory(lambda: ran.append(1), CPU) is None
+    assert ran
+
+
+@pytest.mark.gpu
+def test_peak_memory_of_known_tensors() -> None:
+    """What the work makes is counted on top of what lay there, and freed again in between."""
+    lying = torch.zeros(1_000_000, device="cuda")
+
+    measured = peak_memory(lambda: (torch.ones_like(lying), None)[1], CUDA)
+
+    assert measured is not None
+    assert measured["unit"] == "bytes"
+    assert measured["median"] >= 2 * lying.numel() * lying.element_size()
+    assert measured["spread"] == 0.0
+
+
+@pytest.mark.gpu
+def test_real_events_agree_with_the_clock() -> None:
+    """For work that keeps the device busy, both read nearly the same."""
+    matrix = torch.randn(4096, 4096, device="cuda")
+
+    measured = measure({"cuda": Arm(lambda: torch.mm(matrix, matrix), CUDA)})["cuda"]
+
+    assert len(measured["device_samples"]) == len(measured["samples"])
+    assert measured["device_samples"][0] == pytest.approx(measured["samples"][0], rel=0.3)

@@ -1,51 +1,28 @@
 """Result files: saved whole or not at all, and refused in one sentence when something is wrong."""
 
+import copy
+import errno
 import json
-from collections.abc import Callable
+import os
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
-from benchmarks import result_file
+from benchmarks import result_file, schema
 from benchmarks.__main__ import main
-from benchmarks.method import entry
+from benchmarks.quantities import UNITS
 from benchmarks.result_file import BadResultError
+from tests.benchmarks.made_up import CPU_MACHINE, GPU_MACHINE, good, part, result, timed
 
-PROVENANCE: dict[str, Any] = {
-    "machine": "cpu-2-cores",
-    "processor": "A processor",
-    "cores": 2,
-    "threads": 2,
-    "gpu": None,
-    "cuda": None,
-    "system": "Linux",
-    "python": "3.11.7",
-    "torch": "2.15.0",
-    "torchvision": "0.29.2",
-    "numpy": "2.4.6",
-    "float32_matmul_precision": "highest",
-    "date": "2026-11-21",
-    "commit": None,
-    "quick": False,
-}
+Content = dict[str, Any]
 
 
-def good() -> dict[str, Any]:
-    """A result file's content with one case."""
-    case = {
-        "finished": "2026-11-21T14:00Z",
-        "took_s": 1.0,
-        "load_average": 0.1,
-        "entries": {"samples_100.cpu": entry([0.001, 0.0011, 0.0012], "s", device="cpu")},
-    }
-    return {"version": 1, "provenance": dict(PROVENANCE), "cases": {"tiny_epoch": case}}
-
-
-def the_entry(content: dict[str, Any]) -> dict[str, Any]:
-    """The one entry of ``good()``."""
-    found: dict[str, Any] = content["cases"]["tiny_epoch"]["entries"]["samples_100.cpu"]
-    return found
+# Writing
 
 
 def test_what_is_written_is_read_again(tmp_path: Path) -> None:
@@ -59,7 +36,7 @@ def test_what_is_written_is_read_again(tmp_path: Path) -> None:
 
 
 def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
-    """A number that is none stops the write before the file is touched."""
+    """A number that is none stops the write before the file is touched, and nothing else stays."""
     path = tmp_path / "a.json"
     result_file.write(good(), path)
     broken = good()
@@ -69,97 +46,392 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
         result_file.write(broken, path)
 
     assert good() == result_file.read(path)
+    assert [path] == list(tmp_path.iterdir())
 
 
-def _set(key: str, value: object) -> Callable[[dict[str, Any]], None]:
+def test_a_file_is_on_the_disk_before_it_takes_the_old_ones_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """First fsync, then the rename: even a power cut leaves one of the two whole."""
+    happened: list[str] = []
+    fsync, replace = os.fsync, Path.replace
+    monkeypatch.setattr(os, "fsync", lambda file: (happened.append("fsync"), fsync(file)))
+    monkeypatch.setattr(
+        Path, "replace", lambda path, to: (happened.append("rename"), replace(path, to))
+    )
+
+    result_file.write(good(), tmp_path / "a.json")
+
+    assert ["fsync", "rename"] == happened
+
+
+def test_two_runs_do_not_write_one_file(tmp_path: Path) -> None:
+    """The second is refused in one sentence; afterwards nothing is left of the first."""
+    path = tmp_path / "a.json"
+    with (
+        result_file.only_writer(path),
+        pytest.raises(BadResultError, match="is being written by another run"),
+        result_file.only_writer(path),
+    ):
+        pass
+
+    with result_file.only_writer(path):
+        pass
+    assert [] == list(tmp_path.iterdir())
+
+
+# Damage, kind by kind
+
+
+def the_entry(content: Content) -> Content:
+    """One entry of ``good()``."""
+    found: Content = content["cases"]["tiny_epoch"]["samples_100"]["entries"]["samples_100.cpu"]
+    return found
+
+
+def the_part(content: Content) -> Content:
+    """The part in which it stands."""
+    found: Content = content["cases"]["tiny_epoch"]["samples_100"]
+    return found
+
+
+def on_entry(key: str, value: object) -> Callable[[Content], object]:
+    """Damage: another value in the entry."""
     return lambda content: the_entry(content).__setitem__(key, value)
 
 
-def _drop(content: dict[str, Any]) -> None:
-    del the_entry(content)["samples"]
+def on_part(key: str, value: object) -> Callable[[Content], object]:
+    """Damage: another value in the part."""
+    return lambda content: the_part(content).__setitem__(key, value)
 
 
-DAMAGE: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
-    "other version": (lambda c: c.update(version=2), "version 2"),
-    "no version": (lambda c: c.pop("version"), "version None"),
-    "unknown case": (lambda c: c["cases"].update(nap=c["cases"]["tiny_epoch"]), "unknown case"),
+def on_provenance(key: str, value: object) -> Callable[[Content], object]:
+    """Damage: another value in the provenance."""
+    return lambda content: content["provenance"].__setitem__(key, value)
+
+
+def on_figure(key: str, value: object) -> Callable[[Content], object]:
+    """Damage: another value in a figure."""
+    return lambda content: content["figures"]["tiny_epoch.samples_100.cpu"].__setitem__(key, value)
+
+
+def nested(levels: int) -> list[Any]:
+    """A list in a list in a list …"""
+    return [nested(levels - 1)] if levels else []
+
+
+def twice(content: Content) -> None:
+    """The entry of one part in another part as well."""
+    tiny = content["cases"]["tiny_epoch"]
+    tiny["samples_200"]["entries"]["samples_100.cpu"] = the_entry(content)
+
+
+def gpu_entry_without_gpu(content: Content) -> None:
+    """An entry that says it ran on a GPU, on a machine without one."""
+    the_part(content)["entries"]["samples_100.cuda"] = timed(1.0, "cuda")
+
+
+DAMAGE: dict[str, tuple[Callable[[Content], object], str]] = {
+    "old version": (lambda c: c.update(version=1), "old version 1"),
+    "future version": (lambda c: c.update(version=3), "update the program"),
+    "no version": (lambda c: c.pop("version"), "at version: it is missing"),
+    "version of another type": (lambda c: c.update(version="two"), "at version: 'two'"),
+    "version that is true": (lambda c: c.update(version=True), "at version: true"),
+    "no cases": (lambda c: c.pop("cases"), "at the top: cases is missing"),
+    "no figures": (lambda c: c.pop("figures"), "at the top: figures is missing"),
+    "unknown key at the top": (lambda c: c.update(note="x"), "about 'note'"),
+    "missing provenance": (lambda c: c["provenance"].pop("torch"), "torch is missing"),
+    "provenance in a list": (lambda c: c.update(provenance=[]), "a list stands where object"),
+    "path in a name": (on_provenance("processor", "/home/me"), "provenance.processor"),
+    "HTML in a name": (on_provenance("gpu", "<b>GPU</b>"), "provenance.gpu"),
+    "line break in a name": (on_provenance("torch", "2.15\n"), "provenance.torch"),
+    "empty name": (on_provenance("system", ""), "provenance.system: it is empty"),
+    "long name": (on_provenance("python", "3" * 121), "more than 120 characters"),
+    "machine in capitals": (on_provenance("machine", "CPU"), "provenance.machine"),
+    "date in words": (on_provenance("date", "yesterday"), "'yesterday' is not a day"),
+    "impossible date": (on_provenance("date", "2026-02-30"), "there is no day 2026-02-30"),
+    "bad commit": (on_provenance("commit", "HEAD"), "provenance.commit"),
+    "no cores": (on_provenance("cores", 0), "provenance.cores: 0 is there"),
+    "half a thread": (on_provenance("threads", 1.5), "1.5 stands where integer"),
+    "true for a number": (on_provenance("threads", True), "true stands where integer"),
+    "text for yes or no": (on_provenance("quick", "no"), "provenance.quick"),
+    "unknown precision": (
+        lambda c: c["provenance"]["precision"].update(float32_matmul="low"),
+        "provenance.precision.float32_matmul",
+    ),
+    "details without a GPU": (
+        on_provenance("gpu_details", GPU_MACHINE["gpu_details"]),
+        "contradict provenance.gpu",
+    ),
+    "unknown case": (
+        lambda c: c["cases"].update(nap=c["cases"]["tiny_epoch"]),
+        "cases.nap: no case",
+    ),
+    "case without parts": (lambda c: c["cases"].update(tiny_epoch={}), "tiny_epoch: it is empty"),
+    "line break in a case": (
+        lambda c: c["cases"].update({"a\nb": c["cases"]["tiny_epoch"]}),
+        "'a\\nb' is not a name",
+    ),
+    "impossible minute": (on_part("finished", "2026-11-21T25:00Z"), "there is no minute"),
+    "finished in words": (on_part("finished", "at noon"), "'at noon' is not a minute"),
+    "negative duration": (on_part("took_s", -1), "took_s: -1 is there"),
+    "load as text": (on_part("load_average", "high"), "where number or null should"),
+    "hot GPU": (on_part("gpu_state", {"temperature_c": 1e5}), "gpu_state.temperature_c"),
+    "part without entries": (on_part("entries", {}), "entries: it is empty"),
+    "part with nothing": (lambda c: the_part(c).pop("entries"), "neither of entries"),
+    "entries and a reason": (on_part("skipped", "no GPU"), "both of entries"),
+    "entries in a list": (on_part("entries", []), "samples_100.entries: a list"),
     "unknown entry": (
-        lambda c: c["cases"]["tiny_epoch"]["entries"].update(x=the_entry(c)),
-        "unknown entry",
+        lambda c: the_part(c)["entries"].update(x=the_entry(c)),
+        "entries.x: tiny_epoch has no such entry",
     ),
-    "negative time": (_set("samples", [-1.0]), "samples.0"),
-    "no samples": (_set("samples", []), "samples"),
-    "missing samples": (_drop, "samples"),
-    "text for a number": (_set("median", "fast"), "median"),
-    "median that is none": (_set("median", 0.0019), "the samples give"),
-    "hidden noise": (_set("noisy", True), "noisy contradicts"),
-    "unknown key": (_set("note", "x"), "note"),
-    "path in the processor": (
-        lambda c: c["provenance"].update(processor="/home/me"),
-        "provenance.processor",
+    "the same entry in two parts": (twice, "is in samples_100 too"),
+    "negative time": (on_entry("samples", [-1.0]), "samples.0: -1.0 is there"),
+    "time of zero": (on_entry("samples", [0.0, 1.0, 2.0]), "a time of zero"),
+    "number too large": (on_entry("samples", [1e30]), "at most 1e+18"),
+    "no samples": (on_entry("samples", []), "samples: it is empty"),
+    "missing samples": (lambda c: the_entry(c).pop("samples"), "samples is missing"),
+    "null in the samples": (on_entry("samples", [None]), "samples.0: null stands"),
+    "text for a number": (on_entry("median", "fast"), "median: 'fast' stands"),
+    "median that is none": (on_entry("median", 0.0019), "median: it is 0.0019 and the samples"),
+    "spread that is none": (on_entry("spread", 0.5), "spread: it is 0.5 and the samples"),
+    "hidden noise": (on_entry("noisy", True), "noisy: it contradicts"),
+    "unknown unit": (on_entry("unit", "furlong"), "unit: 'furlong' is there"),
+    "unknown device": (on_entry("device", "tpu"), "device: 'tpu' is there"),
+    "device against the name": (on_entry("device", "cuda"), "cuda contradicts"),
+    "GPU entry without a GPU": (gpu_entry_without_gpu, "provenance.gpu names none"),
+    "unknown key": (on_entry("note", "x"), "samples_100.cpu: nothing is known about 'note'"),
+    "loops of none": (on_entry("loops", 0), "loops: 0 is there"),
+    "events without samples": (on_entry("device_samples", [1.0]), "not as many as samples"),
+    "path in the settings": (on_entry("settings", {"data": "/data"}), "settings.data"),
+    "deep settings": (on_entry("settings", {"deep": nested(30)}), "nested too deeply"),
+    "unknown figure": (
+        lambda c: c["figures"].update(nap=c["figures"]["tiny_epoch.samples_100.cpu"]),
+        "figures.nap: the entries do not give",
     ),
-    "bad date": (lambda c: c["provenance"].update(date="yesterday"), "provenance.date"),
-    "missing provenance": (lambda c: c["provenance"].pop("torch"), "torch"),
-    "entries in a list": (lambda c: c["cases"]["tiny_epoch"].update(entries=[]), "entries"),
+    "figure with another value": (on_figure("value", 2.0), "value: it is 2.0 and the entries"),
+    "figure with another text": (on_figure("text", "2 s"), "text: it is '2 s' and the entries"),
+    "figure with a tag": (on_figure("text", "<i>"), "'<i>' is not a short text"),
+    "figure in a list": (lambda c: c.update(figures=[]), "figures: a list stands"),
+}
+RAW: dict[str, tuple[bytes, str]] = {
+    "empty": (b"", "is empty"),
+    "truncated": (json.dumps(good()).encode()[:400], "cut off"),
+    "truncated in the file's middle": (json.dumps(good(), indent=1).encode()[:-400], "cut off"),
+    "not JSON": (b"{version: 2}", "line 1, column 2"),
+    "CSV": (b"case,entry,median\ntiny_epoch,cpu,1\n", "line 1, column 1"),
+    "two objects": (b"{}\n{}", "line 2, column 1"),
+    "UTF-16": (json.dumps(good()).encode("utf-16"), "UTF-16"),
+    "byte order mark": (json.dumps(good()).encode("utf-8-sig"), "byte order mark"),
+    "Latin-1": (b'{"processor": "Prozessor f\xfcr uns"}', "from byte 26 on"),
+    "a list": (b"[1, 2]", "no JSON object"),
+    "not a number": (b'{"version": NaN}', "at version: 'NaN'"),
+    "infinity": (b'{"cases": {"a": [1, -Infinity]}}', "at cases.a.1: '-Infinity'"),
+    "a number beyond all": (b'{"cases": 1e400}', "at cases: '1e400'"),
+    "a whole number beyond all": (b'{"cases": %s}' % (b"9" * 5000), "at cases: '9999"),
+    "duplicate key": (b'{"cases": {"a": 1, "a": 1}}', "at cases: the key 'a' is there twice"),
+    "half a character": (b'{"version": "\\ud800"}', "half a character"),
+    "deep nesting": (b"[" * 100_000, "nested too deeply"),
+    "huge": (b" " * 5_000_001, "larger than"),
 }
 
 
-@pytest.mark.parametrize("kind", DAMAGE)
-def test_damage_is_named_with_its_place(kind: str, tmp_path: Path) -> None:
-    """The message names the file and what is wrong in it."""
-    damage, expected = DAMAGE[kind]
+def damaged(kind: str) -> bytes:
+    """The bytes of a file with this kind of damage."""
+    if kind in RAW:
+        return RAW[kind][0]
     content = good()
-    damage(content)
-    path = tmp_path / "damaged.json"
-    path.write_text(json.dumps(content), encoding="utf-8")
+    DAMAGE[kind][0](content)
+    return json.dumps(content).encode()
 
+
+def sentence_of(path: Path) -> str:
+    """What is said of a bad file."""
     with pytest.raises(BadResultError) as refused:
         result_file.read(path)
-
-    assert str(path) in str(refused.value)
-    assert expected in str(refused.value)
-    assert "\n" not in str(refused.value)
+    return str(refused.value)
 
 
-@pytest.mark.parametrize(
-    ("raw", "expected"),
-    [
-        (b"", "not JSON"),
-        (b'{"version": 1, "prov', "not JSON"),
-        (b"\xff\xfe\x00", "not UTF-8"),
-        (b"[1, 2]", "no JSON object"),
-        (b'{"version": NaN}', "NaN"),
-        (b'{"version": -Infinity}', "-Infinity"),
-        (b'{"version": 1, "version": 1}', "twice"),
-        (b"[" * 100_000, "nested too deeply"),
-        (b" " * 5_000_001, "larger than"),
-    ],
+@pytest.fixture(params=["with jsonschema", "without jsonschema"])
+def checker(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both ways of checking: a GPU machine may lack jsonschema."""
+    if request.param == "without jsonschema":
+        monkeypatch.setitem(sys.modules, "jsonschema", None)
+
+
+@pytest.mark.usefixtures("checker")
+@pytest.mark.parametrize("kind", [*DAMAGE, *RAW])
+def test_damage_is_named_with_its_place(kind: str, tmp_path: Path) -> None:
+    """One line names the file, the place in it and what is wrong, and says what to do."""
+    path = tmp_path / "damaged.json"
+    path.write_bytes(damaged(kind))
+
+    sentence = sentence_of(path)
+
+    assert str(path) in sentence
+    assert (DAMAGE.get(kind) or RAW[kind])[1] in sentence
+    assert sentence.isprintable()
+    assert len(sentence) < len(str(path)) + 300
+    assert any(word in sentence for word in ("measure", "remove", "update", "save", "--write")) or (
+        kind == "huge"
+    )
+
+
+def test_every_kind_of_damage_has_a_sentence_of_its_own(tmp_path: Path) -> None:
+    """Without the files' names, no two of the sentences are the same."""
+    sentences = {}
+    for kind in [*DAMAGE, *RAW]:
+        path = tmp_path / "damaged.json"
+        path.write_bytes(damaged(kind))
+        sentences[kind] = sentence_of(path).replace(str(path), "")
+
+    assert len(sentences) >= 40
+    assert len(sentences) == len(set(sentences.values()))
+
+
+def test_places_that_are_no_readable_file_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A folder, a file that is not there, one that nobody may read, and one that is no file."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    secret = tmp_path / "secret.json"
+    secret.write_text("{}", encoding="utf-8")
+
+    def refuse(_: Path) -> bytes:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    said = [sentence_of(tmp_path), sentence_of(tmp_path / "nowhere.json"), sentence_of(pipe)]
+    monkeypatch.setattr(Path, "read_bytes", refuse)
+    said.append(sentence_of(secret))
+
+    for words, sentence in zip(
+        ("is a folder", "No such file", "no regular file", "Permission denied"), said, strict=True
+    ):
+        assert words in sentence
+
+
+def test_the_same_is_said_with_and_without_jsonschema(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The check that stands in for the package finds the same first problem."""
+    contents = []
+    for kind in DAMAGE:
+        content = good()
+        DAMAGE[kind][0](content)
+        contents.append(content)
+
+    with_package = [str(schema.first_problem(content)) for content in contents]
+    monkeypatch.setitem(sys.modules, "jsonschema", None)
+
+    assert with_package == [str(schema.first_problem(content)) for content in contents]
+
+
+# Damage at random
+
+
+def places(value: Any, so_far: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+    """Every place in a JSON value but its top."""
+    items = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    )
+    for key, inner in items:
+        yield (*so_far, key)
+        yield from places(inner, (*so_far, key))
+
+
+WITH_GPU = result({"mnist_epoch": {"epoch": part(cpu=8.0, cuda=1.0)}}, GPU_MACHINE)
+PLACES = list(places(WITH_GPU))
+ODD = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.floats(),
+    st.text(max_size=5),
+    st.sampled_from(["cuda", "2026-11-21", 10**400, 1e308, -0.0, "\ud800", "../x"]),
+    st.lists(st.integers(), max_size=2),
+    st.dictionaries(st.text(max_size=3), st.integers(), max_size=2),
 )
-def test_files_that_are_no_result_are_refused(raw: bytes, expected: str, tmp_path: Path) -> None:
-    """Cut off, wrongly encoded, huge or foreign files get their own sentence."""
-    path = tmp_path / "foreign.json"
+
+
+@given(data=st.data())
+@settings(
+    max_examples=250,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+def test_any_change_is_either_harmless_or_refused(data: st.DataObject, tmp_path: Path) -> None:
+    """A key gone, a value of another type, bytes cut off: `read` knows it, and never stumbles."""
+    changed = copy.deepcopy(WITH_GPU)
+    *way, last = data.draw(st.sampled_from(PLACES))
+    parent = changed
+    for step in way:
+        parent = parent[step]  # type: ignore[index]
+    if data.draw(st.booleans()):
+        del parent[last]  # type: ignore[arg-type]
+    else:
+        parent[last] = data.draw(ODD)  # type: ignore[index]
+    raw = json.dumps(changed).encode()
+    if data.draw(st.booleans()):
+        raw = raw[: data.draw(st.integers(0, len(raw)))]
+    path = tmp_path / "changed.json"
     path.write_bytes(raw)
 
-    with pytest.raises(BadResultError, match=expected):
-        result_file.read(path)
+    refused = ""
+    try:
+        read = result_file.read(path)
+        assert json.loads(raw) == read
+    except BadResultError as problem:
+        refused = str(problem)
+
+    assert not refused or str(path) in refused
+    assert "\n" not in refused
 
 
-def test_validate_names_every_bad_file_and_exits_with_2(
+# The command
+
+
+def test_validate_names_every_bad_file_exits_with_2_and_changes_nothing(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """One sentence a bad file, no traceback, and good ones are still checked."""
+    """One sentence a bad file, good ones are still checked, and all stay as they are."""
     result_file.write(good(), tmp_path / "good.json")
     (tmp_path / "bad.json").write_text("{", encoding="utf-8")
+    (tmp_path / "old.json").write_text('{"version": 1}', encoding="utf-8")
+    before = {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in tmp_path.iterdir()}
 
-    code = main(
-        ["validate", *map(str, [tmp_path / "bad.json", tmp_path / "good.json", tmp_path / "no"])]
-    )
+    code = main(["validate", *map(str, [*before, tmp_path / "no"])])
     printed = capsys.readouterr()
 
     assert code == 2
-    assert "good.json: good, 1 cases, 1 entries" in printed.out
-    assert len(printed.err.splitlines()) == 2
+    assert "good.json: good, 1 case, 2 entries" in printed.out
+    assert 3 == len(printed.err.splitlines())
     assert all(line.startswith("error: ") for line in printed.err.splitlines())
+    assert before == {
+        path: (path.read_bytes(), path.stat().st_mtime_ns) for path in tmp_path.iterdir()
+    }
+
+
+def test_figures_are_computed_again_on_request(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`summarize --write` repairs figures that the catalogue no longer gives, and those only."""
+    path = tmp_path / "a.json"
+    stale = good()
+    stale["figures"] = {"nap": {"value": 1.0, "spread": 0.0, "noisy": False, "text": "1"}}
+    result_file.write(stale, path)
+
+    code = main(["summarize", "--write", str(path)])
+
+    assert code == 0
+    assert good() == result_file.read(path)
+    assert "samples_100.cpu" in capsys.readouterr().out
+
+
+# Going on
 
 
 def test_results_under_other_conditions_do_not_share_a_file(tmp_path: Path) -> None:
@@ -168,9 +440,50 @@ def test_results_under_other_conditions_do_not_share_a_file(tmp_path: Path) -> N
     result_file.write(good(), path)
 
     with pytest.raises(BadResultError, match="threads 2 and this run has 1"):
-        result_file.continue_or_start(path, {**PROVENANCE, "threads": 1})
+        result_file.continue_or_start(path, {**CPU_MACHINE, "threads": 1})
 
-    assert good() == result_file.continue_or_start(path, dict(PROVENANCE))
+    assert good() == result_file.continue_or_start(path, {**CPU_MACHINE, "date": "2026-11-22"})
+
+
+def test_a_run_goes_on_though_the_catalogue_has_changed(tmp_path: Path) -> None:
+    """Figures follow from entries, so that stale ones are no reason to measure again."""
+    path = tmp_path / "a.json"
+    result_file.write({**good(), "figures": {}}, path)
+
+    assert good() == result_file.continue_or_start(path, CPU_MACHINE)
+
+
+def test_the_newest_other_file_of_a_machine_is_found(tmp_path: Path) -> None:
+    """Neither the file itself, nor a quick run, nor another machine's file is taken."""
+
+    def put(name: str, finished: str, **conditions: object) -> Path:
+        content = good()
+        content["provenance"].update(conditions)
+        for measured in content["cases"]["tiny_epoch"].values():
+            measured["finished"] = finished
+        path = tmp_path / str(content["provenance"]["machine"]) / name
+        result_file.write(content, path)
+        return path
+
+    old = put("old.json", "2026-01-01T10:00Z")
+    put("older.json", "2025-01-01T10:00Z")
+    put("quick.json", "2026-02-01T10:00Z", quick=True)
+    put("other.json", "2026-02-01T10:00Z", machine="another")
+    new = put("new.json", "2026-03-01T10:00Z")
+
+    assert old == result_file.latest_before(new, tmp_path)
+    assert new == result_file.latest_before(old, tmp_path)
+    assert result_file.latest_before(tmp_path / "another" / "other.json", tmp_path) is None
+
+
+def test_quick_results_lie_where_no_page_looks() -> None:
+    """Only full runs go into the folder that the site reads."""
+    assert result_file.FOLDER in result_file.default_path(CPU_MACHINE).parents
+    quick = result_file.default_path({**CPU_MACHINE, "quick": True})
+    assert result_file.FOLDER not in quick.parents
+
+
+# What is here
 
 
 def test_committed_results_are_good() -> None:
@@ -179,7 +492,13 @@ def test_committed_results_are_good() -> None:
 
     assert paths
     for path in paths:
-        result = result_file.read(path)
-        assert path == result_file.default_path(result["provenance"])
-        assert not result["provenance"]["quick"]
-        assert "/" not in json.dumps(result)
+        content = result_file.read(path)
+        assert path == result_file.default_path(content["provenance"])
+        assert "/" not in json.dumps({**content, "figures": {}})
+
+
+def test_every_unit_of_a_file_can_be_written() -> None:
+    """What the schema lets an entry be measured in, pages and commands know how to write."""
+    entry = json.loads(schema.SCHEMA.read_text(encoding="utf-8"))["$defs"]["entry"]
+
+    assert set(entry["properties"]["unit"]["enum"]) <= set(UNITS)

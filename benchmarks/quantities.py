@@ -3,8 +3,16 @@
 import math
 
 SPACE = "\N{NO-BREAK SPACE}"
-UNITS = ("s", "percent", "share", "times", "bytes", "megabytes", "count", "epochs", "plain")
+UNITS = (
+    *("s", "percent", "points", "share", "times", "bytes", "megabytes", "gigabytes", "count"),
+    "samples",
+    *("epochs", "plain", "flop_per_s", "bytes_per_s", "samples_per_s"),
+)
+RATES = {"flop_per_s": "FLOP/s", "bytes_per_s": "B/s"}
+PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"))
 SIGNIFICANT_DIGITS = 3
+SMALLEST_WRITTEN_OUT = 1e-3
+SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def in_words(count: int) -> str:
@@ -36,12 +44,26 @@ def write(value: float, unit: str, spread: float = 0.0) -> str:
         return f"{value:,.0f}{SPACE}bytes"
     if unit == "megabytes":
         return f"{rounded(value / 1e6, spread / 1e6)}{SPACE}MB"
+    if unit == "gigabytes":
+        return f"{rounded(value / 1e9, spread / 1e9)}{SPACE}GB"
     if unit == "share":
         return f"{_percent(100 * value, 100 * spread)}{SPACE}%"
     if unit == "percent":
         return f"{_percent(value, spread)}{SPACE}%"
+    if unit in RATES:
+        factor, prefix = next(((f, p) for f, p in PREFIXES if abs(value) >= f), (1.0, ""))
+        return f"{rounded(value / factor, spread / factor)}{SPACE}{prefix}{RATES[unit]}"
+    if unit == "samples":
+        return f"{rounded(value, spread)}{SPACE}samples"
+    if unit == "samples_per_s":
+        return f"{rounded(value, spread)}{SPACE}per second"
+    if unit == "points":
+        return f"{_percent(value, spread)}{SPACE}points"
     if unit == "times":
         return f"{rounded(value, spread)}{SPACE}times"
+    if 0 < abs(value) < SMALLEST_WRITTEN_OUT:
+        mantissa, _, exponent = f"{value:.1e}".partition("e")
+        return f"{mantissa}{SPACE}×{SPACE}10{str(int(exponent)).translate(SUPERSCRIPTS)}"
     return f"{value:,.0f}" if value == round(value) else rounded(value, spread)
 
 

@@ -1,0 +1,80 @@
+"""Result files that tests make up; nothing in them was measured."""
+
+import copy
+from typing import Any
+
+from benchmarks import result_file
+from benchmarks.method import entry
+
+CPU_MACHINE: dict[str, Any] = {
+    "machine": "cpu-2-cores",
+    "processor": "A processor",
+    "cores": 2,
+    "threads": 2,
+    "gpu": None,
+    "gpu_details": None,
+    "cuda": None,
+    "system": "Linux",
+    "python": "3.11.7",
+    "torch": "2.15.0",
+    "torchvision": "0.29.2",
+    "numpy": "2.4.6",
+    "precision": {
+        "float32_matmul": "highest",
+        "cuda_matmul_tf32": False,
+        "cudnn_tf32": True,
+        "cudnn_benchmark": False,
+        "float16_reduced_sums": True,
+        "bfloat16_reduced_sums": True,
+    },
+    "date": "2026-11-21",
+    "commit": None,
+    "quick": False,
+}
+GPU_MACHINE: dict[str, Any] = {
+    **CPU_MACHINE,
+    "machine": "made-up-gpu",
+    "gpu": "Made-up GPU",
+    "gpu_details": {
+        "memory_bytes": 80_000_000_000,
+        "compute_capability": "9.0",
+        "multiprocessors": 100,
+        "count": 1,
+        "driver": None,
+        "power_limit_w": 700.0,
+    },
+    "cuda": "13.0",
+}
+
+
+def part(**seconds: float) -> dict[str, Any]:
+    """A part whose entries took these times; two underscores in a name stand for a dot."""
+    return {
+        "finished": "2026-11-21T14:00Z",
+        "took_s": 1.0,
+        "load_average": 0.1,
+        "entries": {
+            name.replace("__", "."): timed(median, "cuda" if "cuda" in name else "cpu")
+            for name, median in seconds.items()
+        },
+    }
+
+
+def timed(median: float, device: str = "cpu") -> dict[str, Any]:
+    """An entry of three samples with this median."""
+    return entry([0.98 * median, median, 1.02 * median], "s", device=device)
+
+
+def result(cases: dict[str, dict[str, Any]], provenance: dict[str, Any]) -> dict[str, Any]:
+    """A result file's content, with its figures."""
+    content = {**result_file.empty(copy.deepcopy(provenance)), "cases": cases}
+    return result_file.with_figures(content)
+
+
+def good() -> dict[str, Any]:
+    """A small result of a machine without a GPU."""
+    tiny = {
+        "samples_100": part(samples_100__cpu=0.0011),
+        "samples_200": part(samples_200__cpu=0.002),
+    }
+    return result({"tiny_epoch": tiny}, CPU_MACHINE)

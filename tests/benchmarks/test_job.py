@@ -1,0 +1,695 @@
+"""The run: every part saved at once, within a budget, and taken up again where it was."""
+
+import errno
+import io
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import torch
+
+from benchmarks import cases, job, provenance, result_file
+from benchmarks.__main__ import STOPPED, main
+from benchmarks.cases import IncompletePartError, MissingDataError, Part, Plan, SkipPartError
+from benchmarks.job import Forecast, Outcome
+from benchmarks.method import entry
+from benchmarks.provenance import machine_slug
+from tests.benchmarks.made_up import CPU_MACHINE
+from tests.building import REPOSITORY
+
+Measure = Callable[[], dict[str, Any]]
+
+
+def entries(*names: str) -> Measure:
+    """A measurement that gives these entries at once."""
+    return lambda: {name: entry([1.0, 1.0, 1.0], "s", device="cpu") for name in names}
+
+
+def raising(problem: BaseException) -> Measure:
+    """A measurement that ends so."""
+
+    def measure() -> dict[str, Any]:
+        raise problem
+
+    return measure
+
+
+class Clock:
+    """A clock for the budget that only parts move."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now = 100.0
+        monkeypatch.setattr(time, "monotonic", lambda: self.now)
+        monkeypatch.setattr(time, "perf_counter", lambda: self.now)
+
+    def lasting(self, seconds: float, name: str) -> Measure:
+        """A measurement that takes this long."""
+
+        def measure() -> dict[str, Any]:
+            self.now += seconds
+            return entries(name)()
+
+        return measure
+
+
+class Bench:
+    """The job with made-up cases."""
+
+    def __init__(self, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.path = path
+        self.told = io.StringIO()
+        self.monkeypatch = monkeypatch
+
+    def run(
+        self,
+        parts: dict[str, list[Part]],
+        budget_s: float | None = None,
+        conditions: dict[str, Any] = CPU_MACHINE,
+    ) -> Outcome:
+        """Measure these parts of these cases."""
+        modules = {name: made_up_case(of) for name, of in parts.items()}
+        self.monkeypatch.setattr(cases, "load", modules.__getitem__)
+        self.monkeypatch.setattr(cases, "NAMES", tuple(modules))
+        plan = Plan(Path("data"), gpu=None)
+        return job.run(list(modules), plan, self.path, conditions, budget_s, self.told)
+
+    @property
+    def saved(self) -> dict[str, dict[str, Any]]:
+        """Everything that the file says about the case ``one``, by part."""
+        of_one: dict[str, dict[str, Any]] = result_file.read(self.path)["cases"]["one"]
+        return of_one
+
+
+def made_up_case(parts: list[Part]) -> Any:
+    """What stands in for the module of a case."""
+    return SimpleNamespace(parts=lambda _: iter(parts), ENTRIES=("a", "b", "c", "d"))
+
+
+@pytest.fixture
+def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
+    """The job, writing into an empty folder."""
+    return Bench(tmp_path / "results" / "r.json", monkeypatch)
+
+
+# Saving
+
+
+def test_every_part_is_saved_before_the_next_one_begins(bench: Bench) -> None:
+    """While the second part is measured, the first is in the file."""
+    seen = []
+
+    def second() -> dict[str, Any]:
+        seen.append(set(bench.saved))
+        return entries("b")()
+
+    outcome = bench.run({"one": [Part("first", entries("a")), Part("second", second)]})
+
+    assert [{"first"}] == seen
+    assert ["one first", "one second"] == outcome.measured
+    assert {"first", "second"} == set(bench.saved)
+    assert [bench.path] == list(bench.path.parent.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("problem", "reason"),
+    [
+        (SkipPartError("needs a GPU"), "needs a GPU"),
+        (MissingDataError("no MNIST in /srv/me/data; run `make data`"), "no MNIST in … run"),
+        (SkipPartError(""), "no reason given"),
+        (torch.OutOfMemoryError("CUDA out of memory. Tried …"), "more GPU memory than was free"),
+    ],
+)
+def test_what_a_machine_cannot_do_is_skipped_with_its_reason(
+    problem: Exception, reason: str, bench: Bench
+) -> None:
+    """That is no failure, the others run, and no path of the machine is in the file."""
+    outcome = bench.run({"one": [Part("big", raising(problem)), Part("small", entries("a"))]})
+
+    assert not outcome.failed
+    assert reason in outcome.skipped["one big"]
+    assert reason in bench.saved["big"]["skipped"]
+    assert "/" not in bench.saved["big"]["skipped"]
+    assert ["one small"] == outcome.measured
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [
+        RuntimeError("CUDA error: an illegal memory access\nin /usr/lib/x.so"),
+        ValueError("can't open C:\\Users\\me\\x <b>"),
+        KeyError("a\x1b[31m"),
+        AssertionError(),
+    ],
+)
+def test_a_part_that_breaks_stops_nothing_else(problem: Exception, bench: Bench) -> None:
+    """Its error is kept, on one line and without paths, and counts as a failure."""
+    outcome = bench.run({"one": [Part("broken", raising(problem)), Part("sound", entries("a"))]})
+    reason = bench.saved["broken"]["skipped"]
+
+    assert ["one broken"] == list(outcome.failed)
+    assert ["one sound"] == outcome.measured
+    assert reason.startswith(f"it failed: {type(problem).__name__}")
+    assert not set(reason) & set("/\\<>\n\x1b")
+
+
+def test_what_was_measured_before_a_part_broke_is_kept(bench: Bench) -> None:
+    """A part may give some of its entries and say why the others are missing."""
+    some = IncompletePartError(entries("a")(), "b did not compile")
+
+    outcome = bench.run({"one": [Part("p", raising(some))]})
+
+    assert {"one p": "b did not compile"} == outcome.failed
+    assert {"a"} == set(bench.saved["p"]["entries"])
+
+
+@pytest.mark.parametrize(
+    ("measured", "words"),
+    [
+        ({"a": entry([1.0], "s", device="cpu", loss=float("nan"))}, "loss: 'NaN' is no measured"),
+        ({"a": entry([0.0], "s", device="cpu")}, "a time of zero"),
+        ({"nap": entry([1.0], "s", device="cpu")}, "no such entry"),
+        ({"a": entry([1.0], "furlong", device="cpu")}, "unit"),
+        ({"a": entry([1.0], "s", device="cpu", settings={"at": object()})}, "JSON serializable"),
+        ({}, "it is empty"),
+    ],
+)
+def test_what_no_file_may_hold_is_a_failure_of_its_part(
+    measured: dict[str, Any], words: str, bench: Bench
+) -> None:
+    """A case that gives a loss of NaN or an unknown entry breaks neither the run nor the file."""
+    parts = [Part("odd", lambda: measured), Part("sound", entries("a"))]
+
+    outcome = bench.run({"one": parts})
+
+    assert words in outcome.failed["one odd"]
+    assert {"odd", "sound"} == set(bench.saved)
+
+
+def test_a_figure_that_cannot_be_computed_costs_no_measurement(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The parts are saved all the same, and `summarize --write` computes the figures later."""
+
+    def broken(*_: object) -> None:
+        raise IndexError("a mistake in derived.py")
+
+    parts = [Part("p", entries("a")), Part("q", entries("b"))]
+    original = result_file.catalogue.figures_of
+    calls = iter([original, broken, broken])
+    monkeypatch.setattr(result_file.catalogue, "figures_of", lambda *a: next(calls)(*a))
+    outcome = bench.run({"one": parts})
+    monkeypatch.setattr(result_file.catalogue, "figures_of", original)
+
+    assert {"figures": "IndexError: a mistake in derived.py"} == outcome.failed
+    assert {"p", "q"} == set(bench.saved)
+
+
+def test_a_machine_without_optional_packages_measures_the_same(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither jsonschema nor tqdm is needed, and what no file may hold is noticed all the same."""
+    monkeypatch.setitem(sys.modules, "jsonschema", None)
+    monkeypatch.setitem(sys.modules, "tqdm", None)
+    odd = {"a": entry([1.0], "furlong", device="cpu")}
+
+    outcome = bench.run({"one": [Part("p", entries("b")), Part("q", lambda: odd)]})
+
+    assert ["one p"] == outcome.measured
+    assert "unit: 'furlong' is there" in outcome.failed["one q"]
+
+
+def test_a_case_that_cannot_even_begin_stops_no_other(bench: Bench) -> None:
+    """Its error is told."""
+
+    def no_parts() -> Iterator[Part]:
+        yield Part("never", entries("a"))
+        raise ImportError("no such thing in this PyTorch")
+
+    outcome = bench.run({"two": no_parts(), "one": [Part("p", entries("a"))]})  # type: ignore[dict-item]
+
+    assert {"two": "ImportError: no such thing in this PyTorch"} == outcome.failed
+    assert ["one p"] == outcome.measured
+
+
+# Going on
+
+
+def test_a_second_run_measures_only_what_is_missing(bench: Bench) -> None:
+    """Finished parts are kept as they are, skipped and broken ones are tried again."""
+    bench.run(
+        {
+            "one": [
+                Part("done", entries("a")),
+                Part("skipped", raising(SkipPartError("no data"))),
+                Part("broken", raising(OSError("no"))),
+            ]
+        }
+    )
+    before = bench.saved["done"]
+    again = [
+        Part("done", raising(AssertionError("measured twice"))),
+        Part("skipped", entries("b")),
+        Part("broken", entries("c")),
+    ]
+
+    outcome = bench.run({"one": again}, conditions={**CPU_MACHINE, "date": "2026-11-22"})
+
+    assert ["one done"] == outcome.kept
+    assert ["one skipped", "one broken"] == outcome.measured
+    assert before == bench.saved["done"]
+    assert "goes on, 1 part is there already" in bench.told.getvalue()
+
+
+def test_other_conditions_are_refused_before_anything_is_measured(bench: Bench) -> None:
+    """Results of two PyTorch versions never share a file."""
+    bench.run({"one": [Part("p", entries("a"))]})
+    before = bench.path.read_bytes()
+
+    with pytest.raises(result_file.BadResultError, match=r"torch '2\.15\.0' and this run has"):
+        bench.run({"one": [Part("q", entries("b"))]}, conditions={**CPU_MACHINE, "torch": "2.16.0"})
+
+    assert before == bench.path.read_bytes()
+
+
+def test_results_of_all_cases_stay_beside_each_other(bench: Bench) -> None:
+    """A run of one case leaves the others' parts and makes the figures of all of them."""
+    bench.run({"tiny_epoch": [Part("p", entries("a"))], "one": [Part("p", entries("a"))]})
+
+    assert {"tiny_epoch", "one"} == set(result_file.read(bench.path)["cases"])
+
+
+# The budget
+
+
+def test_parts_that_do_not_fit_into_the_budget_are_left(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The long one is not begun, the short ones around it are, and the next run measures it."""
+    clock = Clock(monkeypatch)
+    parts = [
+        Part("short", clock.lasting(10, "a"), expected_s=10),
+        Part("long", clock.lasting(100, "b"), expected_s=100),
+        Part("brief", clock.lasting(10, "c"), expected_s=10),
+    ]
+
+    outcome = bench.run({"one": parts}, budget_s=60)
+
+    assert ["one long"] == outcome.left
+    assert ["one short", "one brief"] == outcome.measured
+    assert {"short", "brief"} == set(bench.saved)
+    assert clock.now <= 100 + 60
+    assert ["one long"] == bench.run({"one": parts}, budget_s=200).measured
+
+
+def test_a_slow_machine_begins_less(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What parts take longer than they expect is expected of the next ones, too."""
+    clock = Clock(monkeypatch)
+    parts = [Part(name, clock.lasting(40, name), expected_s=10) for name in ("a", "b", "c")]
+
+    outcome = bench.run({"one": parts}, budget_s=100)
+
+    assert ["one a", "one b"] == outcome.measured
+    assert ["one c"] == outcome.left
+
+
+def test_a_skipped_part_teaches_the_forecast_nothing(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That it was over at once does not make the next one short."""
+    clock = Clock(monkeypatch)
+    parts = [
+        Part("no_data", raising(SkipPartError("no data")), expected_s=1000),
+        Part("long", clock.lasting(100, "a"), expected_s=100),
+    ]
+
+    outcome = bench.run({"one": parts}, budget_s=1050)
+    assert ["one long"] == outcome.measured
+    bench.path.unlink()
+    outcome = bench.run({"one": [parts[0], Part("l", entries("a"), expected_s=2000)]}, 1050)
+    assert ["one l"] == outcome.left
+
+
+def test_forecast_of_a_quick_run_is_short() -> None:
+    """Parts say how long they take in full; a quick run takes a small part of that."""
+    part = Part("p", entries("a"), expected_s=100)
+
+    assert Forecast(quick=False).seconds(part) == 100
+    assert Forecast(quick=True).seconds(part) < 10
+
+
+# Telling
+
+
+def test_progress_is_told_in_lines(bench: Bench) -> None:
+    """Which part, how many there are, the time left, and what came of it."""
+    bench.run(
+        {"one": [Part("p", entries("a"), expected_s=100), Part("q", raising(SkipPartError("no")))]}
+    )
+    told = bench.told.getvalue()
+
+    assert "[1/2] one p, about 2 min left" in told
+    assert "1.00\N{NO-BREAK SPACE}s" in told
+    assert "one q: skipped, no" in told
+
+
+class Terminal(io.StringIO):
+    """Where a person watches."""
+
+    def isatty(self) -> bool:
+        """It is a terminal."""
+        return True
+
+
+@pytest.mark.parametrize("with_tqdm", [True, False])
+def test_a_terminal_shows_a_bar_where_tqdm_is_there(
+    with_tqdm: bool, bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without it, the same lines are told as anywhere else."""
+    if not with_tqdm:
+        monkeypatch.setitem(sys.modules, "tqdm", None)
+    bench.told = Terminal()
+
+    bench.run({"one": [Part("p", entries("a")), Part("q", raising(ValueError("no")))]})
+    told = bench.told.getvalue()
+
+    assert with_tqdm == ("| 1/2, about" in told)
+    assert with_tqdm == ("[1/2] one p" not in told)
+    assert "one p: done in 0 s" in told
+    assert "one q: skipped, it failed: ValueError: no" in told
+
+
+# The command
+
+
+@pytest.fixture
+def one_case(monkeypatch: pytest.MonkeyPatch) -> Callable[[Part], None]:
+    """Let the tiny case have this one part only."""
+
+    def use(part: Part) -> None:
+        module = SimpleNamespace(parts=lambda _: iter([part]), ENTRIES=("a",), __doc__="A case.")
+        monkeypatch.setattr(cases, "load", lambda _: module)
+
+    return use
+
+
+RUN = ["run", "--quick", "--case", "tiny_epoch", "--out"]
+
+
+@pytest.mark.parametrize(
+    ("measure", "code", "said"),
+    [
+        (entries("a"), 0, ""),
+        (raising(SkipPartError("no data")), 0, "skipped: tiny_epoch p: no data"),
+        (raising(ValueError("no")), 1, "failed: tiny_epoch p: ValueError: no"),
+    ],
+)
+def test_exit_code_says_whether_a_part_broke(
+    measure: Measure,
+    code: int,
+    said: str,
+    one_case: Callable[[Part], None],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """0 if all went well or could not be done here, 1 if something broke."""
+    one_case(Part("p", measure))
+
+    assert code == main([*RUN, str(tmp_path / "r.json"), "--commit", "0123456789abcdef"])
+    assert said in capsys.readouterr().err
+    assert result_file.read(tmp_path / "r.json")["provenance"]["commit"] == "0123456789"
+
+
+def test_stopping_leaves_a_good_file_and_one_line(
+    one_case: Callable[[Part], None], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Ctrl-C is no error: what was finished is saved, and nothing but the file stays."""
+    path = tmp_path / "r.json"
+    one_case(Part("p", entries("a")))
+    main([*RUN, str(path)])
+    one_case(Part("q", raising(KeyboardInterrupt())))
+    capsys.readouterr()
+
+    code = main([*RUN, str(path)])
+
+    assert code == STOPPED == 130
+    assert capsys.readouterr().err.splitlines()[-1].startswith("stopped; the same command goes on")
+    assert {"p"} == set(result_file.read(path)["cases"]["tiny_epoch"])
+    assert [path] == list(tmp_path.iterdir())
+
+
+def test_an_unusable_out_is_refused_before_anything_is_measured(
+    one_case: Callable[[Part], None], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A folder, a file in a folder that can't be made, and a damaged file; each in one sentence."""
+    one_case(Part("p", raising(AssertionError("was measured"))))
+    damaged = tmp_path / "damaged.json"
+    damaged.write_text("{", encoding="utf-8")
+
+    for out in (tmp_path, damaged / "in" / "r.json", damaged):
+        assert 2 == main([*RUN, str(out)])
+        said = capsys.readouterr().err
+        assert said.startswith("error: ")
+        assert str(out if out.is_file() else tmp_path) in said
+        assert 1 == len(said.splitlines())
+    assert "{" == damaged.read_text(encoding="utf-8")
+
+
+def test_a_full_disk_is_one_sentence(
+    one_case: Callable[[Part], None],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """An error without a file's name is told without one."""
+    one_case(Part("p", entries("a")))
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(result_file, "write", full)
+
+    assert 2 == main([*RUN, str(tmp_path / "r.json")])
+    assert "error: can't use a file: No space left on device" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        ["run", "--case", "nap"],
+        ["run", "--budget", "0"],
+        ["run", "--budget", "soon"],
+        ["run", "--threads", "-1"],
+        ["run", "--commit", "HEAD"],
+        ["run", "--nope"],
+        ["summarize", "--compare", "one.json"],
+        ["summarize", "--compare-latest", "one.json", "two.json"],
+        ["validate"],
+        [],
+    ],
+)
+def test_a_wrong_command_is_one_sentence(
+    wrong: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Exit code 2 and no usage text; `--help` has that."""
+    try:
+        code = main(wrong)
+    except SystemExit as ended:
+        code = int(str(ended.code))
+    said = capsys.readouterr().err
+
+    assert 2 == code
+    assert said.startswith("error: ")
+    assert 1 == len(said.splitlines())
+
+
+def test_list_names_every_case(capsys: pytest.CaptureFixture[str]) -> None:
+    """Each case stands there with its first sentence."""
+    main(["list"])
+    lines = capsys.readouterr().out.splitlines()
+
+    assert list(cases.NAMES) == [line.partition(":")[0] for line in lines]
+
+
+def test_machine_slugs() -> None:
+    """A folder's name says cores, or the GPU."""
+    assert machine_slug(2, None) == "cpu-2-cores"
+    assert machine_slug(16, "NVIDIA H100 80GB HBM3") == "nvidia-h100-80gb-hbm3"
+
+
+def test_a_commit_is_named_only_if_the_code_is_as_committed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Changed code, or a copy of the files without git, has no commit."""
+    answers = {"status": "", "rev-parse": "0123456789"}
+    monkeypatch.setattr(provenance, "_git", lambda command, *_: answers[command])
+    clean = provenance.commit()
+    answers["status"] = " M benchmarks/method.py"
+    changed = provenance.commit()
+
+    def no_git(*_: str) -> str:
+        raise FileNotFoundError("git")
+
+    monkeypatch.setattr(provenance, "_git", no_git)
+
+    assert ("0123456789", None, None) == (clean, changed, provenance.commit())
+
+
+def test_provenance_of_this_machine_fits_into_a_file(tmp_path: Path) -> None:
+    """Whatever machine the test runs on: its names pass the file's own check."""
+    path = tmp_path / "r.json"
+    here = provenance.here(quick=True)
+
+    result_file.write(result_file.empty(here), path)
+
+    assert here == result_file.read(path)["provenance"]
+
+
+def test_a_real_quick_case_writes_a_good_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, one_thread: None
+) -> None:
+    """A run ends with a file that passes its own check and says that it was quick."""
+    path = tmp_path / "quick.json"
+
+    code = main([*RUN, str(path)])
+    content = result_file.read(path)
+
+    assert code == 0
+    assert content["provenance"]["quick"]
+    assert {"samples_100.cpu", "samples_200.cpu"} <= set(
+        result_file.entries_of(content)["tiny_epoch"]
+    )
+    assert str(tmp_path) not in path.read_text(encoding="utf-8")
+
+
+@pytest.mark.gpu
+def test_tiny_case_measures_the_gpu_beside_the_cpu(tmp_path: Path) -> None:
+    """On a machine with a GPU, one run holds both, so that ratios mean something."""
+    path = tmp_path / "quick.json"
+
+    main([*RUN, str(path)])
+
+    measured = result_file.entries_of(result_file.read(path))["tiny_epoch"]
+    assert set(cases.load("tiny_epoch").ENTRIES) == set(measured)
+
+
+# Killing
+
+
+# The real job and its real files; only what is measured is made up, and takes no time. One process
+# imports PyTorch and forks a child for each run, so that a run begins at once and can be killed.
+DRIVER = """
+import gc, os, sys, time
+from pathlib import Path
+from types import SimpleNamespace
+
+from benchmarks import cases, job, schema
+from benchmarks.cases import Part, Plan
+from benchmarks.method import entry
+from tests.benchmarks.made_up import CPU_MACHINE, good
+
+schema.first_problem(good())  # reads the schema and the catalogue once for all children
+gc.freeze()  # PyTorch's objects are many, and the job collects garbage after every part
+names = [f"entry_{i}" for i in range(20)]
+
+
+def measure(name):
+    time.sleep(0.005)
+    return {name: entry([1.0] * 20, "s", device="cpu")}
+
+
+case = SimpleNamespace(
+    ENTRIES=names, parts=lambda _: (Part(n, lambda n=n: measure(n)) for n in names)
+)
+cases.NAMES = ("made_up",)
+cases.load = lambda _: case
+for line in iter(sys.stdin.readline, ""):
+    child = os.fork()
+    if not child:
+        job.run(["made_up"], Plan(Path("data"), gpu=None), Path(line.strip()), CPU_MACHINE)
+        os._exit(0)
+    print(child, flush=True)
+    sys.stdin.readline()  # until it is waited for, the child's number stays its own
+    os.waitpid(child, 0)
+    print("over", flush=True)
+"""
+
+
+class Driver:
+    """A process that runs the job over the files that it is told, one after the other."""
+
+    def __init__(self) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", DRIVER],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            cwd=REPOSITORY,
+            text=True,
+        )
+
+    def run(self, path: Path, kill_after_s: float | None = None) -> None:
+        """A run over ``path``, to its end or until SIGKILL, to which nothing can react."""
+        assert self.process.stdin is not None
+        print(path, file=self.process.stdin, flush=True)
+        child = int(self._line())
+        if kill_after_s is not None:
+            time.sleep(kill_after_s)
+            os.kill(child, signal.SIGKILL)
+        print("wait", file=self.process.stdin, flush=True)
+        assert self._line() == "over"
+
+    def _line(self) -> str:
+        assert self.process.stdout is not None
+        return self.process.stdout.readline().strip()
+
+
+@pytest.fixture
+def driver() -> Iterator[Driver]:
+    """It ends with the test."""
+    started = Driver()
+    yield started
+    started.process.communicate()
+
+
+def test_killing_a_run_at_any_moment_leaves_a_readable_file(
+    driver: Driver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After each of 20 kills the file is good, and the runs that go on complete every file."""
+    names = {f"entry_{i}" for i in range(20)}
+    monkeypatch.setattr(cases, "NAMES", ("made_up",))
+    monkeypatch.setattr(cases, "load", lambda _: SimpleNamespace(ENTRIES=names))
+
+    def saved(path: Path) -> set[str]:
+        """What the file holds; it is read as `validate` reads it."""
+        entries_now = result_file.entries_of(result_file.read(path)) if path.exists() else {}
+        return set(entries_now.get("made_up", {}))
+
+    driver.run(tmp_path / "0.json")
+    began = time.monotonic()
+    driver.run(tmp_path / "1.json")
+    whole_run_s = time.monotonic() - began
+    moments = random.Random(0)
+    files = [tmp_path / "2.json"]
+    cut_off = 0
+    for _ in range(20):
+        before = saved(files[-1])
+        driver.run(files[-1], kill_after_s=moments.uniform(0, whole_run_s))
+        after = saved(files[-1])
+        assert before <= after
+        cut_off += bool(after - before) and after != names
+        if after == names:
+            files.append(tmp_path / f"{len(files) + 2}.json")
+    for path in files:
+        driver.run(path)
+
+    assert cut_off >= 5, "the kills fell before or after the runs, not into them"
+    assert [names] * len(files) == [saved(path) for path in files]
+    assert all(path.suffix == ".json" for path in tmp_path.iterdir())
