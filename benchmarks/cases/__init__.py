@@ -1,21 +1,81 @@
 """The cases, one short module each.
 
-A module says what it measures in its docstring, names its entries in ``ENTRIES`` (a GPU's too,
-wherever it runs) and has a function ``run(plan)`` that returns what it measured.
+A module says what it measures in its docstring and names its entries in ``ENTRIES`` (a GPU's too,
+wherever it runs; those have ``cuda`` in their names). ``parts(plan)`` gives what to measure on this
+machine, in pieces: what stands in one piece takes turns, and every finished piece is saved at once.
 """
 
 import importlib
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 
 import torch
 
-NAMES = ("tiny_epoch", "mnist_epoch", "mnist_accuracy", "step_sweep")
+from benchmarks.summary import Entry
+
+# In this order they run: what the pages lean on most comes first, in case the time runs out.
+NAMES = (
+    "tiny_epoch",
+    "mnist_epoch",
+    "step_sweep",
+    "loader",
+    "mixed_precision",
+    "ladder",
+    "matmul",
+    "elementwise",
+    "launches",
+    "copies",
+    "synchronisation",
+    "convolution",
+    "fused_elementwise",
+    "compiled_step",
+    "kept_losses",
+    "device_agreement",
+    "cnn_step",
+    "resnet_step",
+    "checkpointing",
+    "accumulation",
+    "largest_batch",
+    "utilisation",
+    "pipeline",
+    "transformer_memory",
+    "data_parallel",
+    "mnist_accuracy",
+)
 
 
-class MissingDataError(Exception):
+class SkipPartError(Exception):
+    """A part can't be measured on this machine; the message is a reason in words."""
+
+
+class MissingDataError(SkipPartError):
     """A case needs data that are not on this machine; the message says how to get them."""
+
+
+class IncompletePartError(Exception):
+    """Some of a part broke; what was measured all the same is in ``entries``."""
+
+    def __init__(self, entries: dict[str, Entry], reason: str) -> None:
+        super().__init__(reason)
+        self.entries = entries
+
+
+@dataclass(frozen=True)
+class Part:
+    """A piece of a case that is measured and saved at once.
+
+    Attributes:
+        name: Unique in its case; it stands in the result file.
+        measure: Measures it and returns its entries. It may raise ``SkipPartError``,
+            or ``IncompletePartError`` with what could be measured.
+        expected_s: Roughly how long that takes, in seconds, for the time left.
+    """
+
+    name: str
+    measure: Callable[[], dict[str, Entry]]
+    expected_s: float = 5.0
 
 
 @dataclass(frozen=True)
@@ -25,16 +85,24 @@ class Plan:
     Attributes:
         data: The folder with ``MNIST/raw``.
         quick: Seconds instead of minutes, for a first try and for tests; the numbers mean little.
+        gpu: The GPU, or None without one. A test may let the CPU stand in for it.
     """
 
     data: Path
     quick: bool = False
+    gpu: torch.device | None = field(
+        default_factory=lambda: torch.device("cuda") if torch.cuda.is_available() else None
+    )
 
     @property
-    def devices(self) -> list[torch.device]:
-        """The CPU, and the GPU where there is one."""
-        names = ["cpu", "cuda"] if torch.cuda.is_available() else ["cpu"]
-        return [torch.device(name) for name in names]
+    def cpu(self) -> torch.device:
+        """The CPU."""
+        return torch.device("cpu")
+
+    @property
+    def devices(self) -> dict[str, torch.device]:
+        """The CPU, and the GPU where there is one, by their names in entries."""
+        return {"cpu": self.cpu, **({"cuda": self.gpu} if self.gpu else {})}
 
     @property
     def repetitions(self) -> int:

@@ -5,12 +5,15 @@ with several seeds, since luck decides whether the mark is passed an epoch earli
 """
 
 import time
+from collections.abc import Iterator
+from functools import partial
 
 import torch
 from torch import nn
 
-from benchmarks.cases import MissingDataError, Plan
-from benchmarks.method import Entry, entry
+from benchmarks.cases import MissingDataError, Part, Plan
+from benchmarks.method import entry
+from benchmarks.summary import Entry
 from lesson_code.data import make_loaders
 from lesson_code.gpu_training.training import evaluate, train_one_epoch
 from lesson_code.models import MNISTClassifier
@@ -24,12 +27,12 @@ ENTRIES = ("first_epoch", "first_epoch_seconds", "epochs_to_97", "seconds_to_97"
 Epoch = tuple[float, float]  # validation accuracy in percent, training seconds since the start
 
 
-def run(plan: Plan) -> dict[str, Entry]:
-    """Train until the goal, once for every seed.
+def parts(plan: Plan) -> Iterator[Part]:
+    """Training until the goal, once for every seed, all in one."""
+    yield Part("training", partial(_train_all, plan), expected_s=150)
 
-    Raises:
-        MissingDataError: If the full MNIST is not there and can't be downloaded.
-    """
+
+def _train_all(plan: Plan) -> dict[str, Entry]:
     seeds = range(FIRST_SEED, FIRST_SEED + plan.repetitions)
     runs = [_train_until_goal(plan, seed) for seed in seeds]
     settings = {

@@ -6,15 +6,17 @@ the device as one tensor.
 """
 
 from collections.abc import Iterator
+from functools import partial
 from typing import cast
 
 import torch
 from torch import nn
 from torch.utils.data import DataLoader, Dataset
 
-from benchmarks.cases import MissingDataError, Plan
-from benchmarks.method import Arm, Entry, measure
-from lesson_code.data import Sample, load_mnist
+from benchmarks.cases import MissingDataError, Part, Plan
+from benchmarks.method import Arm, measure
+from benchmarks.summary import Entry
+from lesson_code.data import Sample, as_tensors, load_mnist
 from lesson_code.gpu_training.training import Batch, train_one_epoch
 from lesson_code.models import MNISTClassifier
 
@@ -23,12 +25,12 @@ SEED = 0
 ENTRIES = ("cpu", "cuda", "loader_only", "resident_cpu", "resident_cuda")
 
 
-def run(plan: Plan) -> dict[str, Entry]:
-    """Measure every kind of epoch on every device.
+def parts(plan: Plan) -> Iterator[Part]:
+    """Every kind of epoch on every device, all in one."""
+    yield Part("epoch", partial(_compare, plan), expected_s=140)
 
-    Raises:
-        MissingDataError: If the full MNIST is not there and can't be downloaded.
-    """
+
+def _compare(plan: Plan) -> dict[str, Entry]:
     dataset = training_images(plan)
     size = len(dataset)  # type: ignore[arg-type]
     loader = DataLoader(
@@ -45,10 +47,10 @@ def run(plan: Plan) -> dict[str, Entry]:
             loader_pass, torch.device("cpu"), {"samples": size, "batch_size": BATCH_SIZE}, SEED
         )
     }
-    everything = cast(Batch, next(iter(DataLoader(dataset, size))))
-    for device in plan.devices:
-        arms[device.type] = _training(loader, device, {**settings, "data": "loader, per image"})
-        arms[f"resident_{device.type}"] = _training(
+    everything = as_tensors(dataset)
+    for name, device in plan.devices.items():
+        arms[name] = _training(loader, device, {**settings, "data": "loader, per image"})
+        arms[f"resident_{name}"] = _training(
             _Resident(everything, device), device, {**settings, "data": "prepared, on the device"}
         )
     return measure(arms, plan.repetitions)
@@ -77,7 +79,7 @@ def _training(
     def epoch() -> float:
         return train_one_epoch(model, batches, optimizer, criterion, device)
 
-    return Arm(epoch, device, settings, SEED)
+    return Arm(epoch, device, settings, SEED, amount=cast(int, settings["samples"]))
 
 
 class _Resident:

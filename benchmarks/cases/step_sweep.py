@@ -4,11 +4,15 @@
 Where the CPU's time divided by the GPU's crosses one, the GPU begins to pay.
 """
 
+from collections.abc import Iterator
+from functools import partial
+
 import torch
 from torch import nn
 
-from benchmarks.cases import Plan
-from benchmarks.method import Arm, Entry, measure
+from benchmarks.cases import Part, Plan
+from benchmarks.method import Arm, measure
+from benchmarks.summary import Entry
 
 WIDTHS = (64, 256, 1024, 4096)
 BATCH_SIZES = (16, 64, 256, 1024, 4096)
@@ -22,17 +26,23 @@ ENTRIES = tuple(
 )
 
 
-def run(plan: Plan) -> dict[str, Entry]:
-    """Measure every cell; the CPU and the GPU take turns within a cell."""
-    entries: dict[str, Entry] = {}
+def parts(plan: Plan) -> Iterator[Part]:
+    """Every cell; the CPU and the GPU take turns within it."""
     for width in QUICK_WIDTHS if plan.quick else WIDTHS:
         for batch_size in QUICK_BATCH_SIZES if plan.quick else BATCH_SIZES:
-            arms = {
-                f"width_{width}.batch_{batch_size}.{device.type}": _arm(width, batch_size, device)
-                for device in plan.devices
-            }
-            entries |= measure(arms, plan.repetitions)
-    return entries
+            yield Part(
+                f"width_{width}.batch_{batch_size}",
+                partial(_cell, plan, width, batch_size),
+                expected_s=1 + 4e-7 * width * batch_size,
+            )
+
+
+def _cell(plan: Plan, width: int, batch_size: int) -> dict[str, Entry]:
+    arms = {
+        f"width_{width}.batch_{batch_size}.{name}": _arm(width, batch_size, device)
+        for name, device in plan.devices.items()
+    }
+    return measure(arms, plan.repetitions)
 
 
 def _arm(width: int, batch_size: int, device: torch.device) -> Arm:
@@ -53,4 +63,5 @@ def _arm(width: int, batch_size: int, device: torch.device) -> Arm:
         optimizer.step()
         return float(loss.item())
 
-    return Arm(step, device, {"hidden_width": width, "batch_size": batch_size}, SEED)
+    settings = {"hidden_width": width, "batch_size": batch_size}
+    return Arm(step, device, settings, SEED, amount=batch_size)

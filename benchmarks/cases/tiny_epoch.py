@@ -4,11 +4,15 @@ On a GPU twice: with each batch sent over as the lesson's loop does it, and with
 already. The difference is the trip; what is left is the fixed cost of a step.
 """
 
+from collections.abc import Iterator
+from functools import partial
+
 import torch
 from torch import nn
 
-from benchmarks.cases import Plan
-from benchmarks.method import Arm, Entry, measure
+from benchmarks.cases import Part, Plan
+from benchmarks.method import Arm, measure
+from benchmarks.summary import Entry
 from lesson_code.gpu_training.training import Batch, train_one_epoch
 from lesson_code.models import TinyClassifier
 
@@ -18,14 +22,18 @@ SEED = 0
 ENTRIES = tuple(f"samples_{n}.{arm}" for n in SIZES for arm in ("cpu", "cuda", "cuda_resident"))
 
 
-def run(plan: Plan) -> dict[str, Entry]:
-    """Measure every size on every device."""
-    arms = {}
+def parts(plan: Plan) -> Iterator[Part]:
+    """Each size, on every device."""
     for samples in SIZES:
-        for device in plan.devices:
-            arms[f"samples_{samples}.{device.type}"] = _arm(samples, device, resident=False)
-            if device.type == "cuda":
-                arms[f"samples_{samples}.cuda_resident"] = _arm(samples, device, resident=True)
+        yield Part(f"samples_{samples}", partial(_compare, plan, samples), expected_s=1)
+
+
+def _compare(plan: Plan, samples: int) -> dict[str, Entry]:
+    arms = {}
+    for name, device in plan.devices.items():
+        arms[f"samples_{samples}.{name}"] = _arm(samples, device, resident=False)
+        if name == "cuda":
+            arms[f"samples_{samples}.cuda_resident"] = _arm(samples, device, resident=True)
     return measure(arms, plan.repetitions, warmups=3)
 
 
@@ -42,7 +50,7 @@ def _arm(samples: int, device: torch.device, resident: bool) -> Arm:
         return train_one_epoch(model, batches, optimizer, criterion, device)
 
     settings = {"samples": samples, "batch_size": BATCH_SIZE, "data_on_device": resident}
-    return Arm(epoch, device, settings, SEED)
+    return Arm(epoch, device, settings, SEED, amount=samples)
 
 
 def _batches(samples: int) -> list[Batch]:

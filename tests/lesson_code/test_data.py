@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 import torch
-from torch.utils.data import TensorDataset
+from torch.utils.data import Subset, TensorDataset
 from torchvision import datasets
 
 from lesson_code import data
@@ -314,3 +314,20 @@ def test_the_command_names_a_folder_that_cannot_be_written(
     assert captured.err.startswith(f"error: can't write to {file}: ")
     assert captured.err.count("\n") == 1
     assert file.read_text() == "mine"
+
+
+def test_as_tensors_gives_what_the_set_gives_one_by_one(tmp_path: Path) -> None:
+    """The same values and shapes from the subset, torchvision's set, and a part of one."""
+    data.lay_out_subset(tmp_path)
+    for dataset in (
+        data.load_mnist(tmp_path, False, "subset"),
+        data.load_mnist(tmp_path, False, "full"),
+        Subset(data.load_mnist(tmp_path, False, "subset"), range(7)),
+    ):
+        images, labels = data.as_tensors(dataset)
+        for index in (0, 3, 6):
+            image, label = dataset[index]
+
+            torch.testing.assert_close(image, images[index])
+            assert label == int(labels[index])
+        assert (labels.dtype, images.shape[1:]) == (torch.int64, (1, 28, 28))

@@ -1,0 +1,176 @@
+"""The lesson's MNIST training, made faster one rung at a time, with the accuracy of each.
+
+Every rung trains for the same number of epochs from the same weights. The first epoch, in which
+kernels are loaded and compiled, is the warm-up; the rungs take turns, epoch by epoch. A rung whose
+test accuracy ends more than 0.3 points below the textbook loop's is not equal to it.
+"""
+
+import shutil
+import time
+from collections.abc import Iterator
+from functools import partial
+
+import torch
+from torch.utils.data import Dataset
+
+from benchmarks.cases import IncompletePartError, MissingDataError, Part, Plan, SkipPartError
+from benchmarks.method import entry, in_turn
+from benchmarks.summary import Entry
+from lesson_code.benchmarks import speed_ladder
+from lesson_code.benchmarks.speed_ladder import BATCH_SIZE, SEED, Data, Rung, Training
+from lesson_code.data import Sample, as_tensors, load_mnist
+from lesson_code.devices import synchronize
+
+EPOCHS = 6
+QUICK_EPOCHS = 3
+CPU_RUNGS: dict[str, Rung] = {
+    "textbook": speed_ladder.textbook,
+    "resident": speed_ladder.resident,
+    "fused": speed_ladder.fused,
+    "compiled": speed_ladder.compiled,
+    "whole_epoch": speed_ladder.whole_epoch,
+}
+CUDA_RUNGS: dict[str, Rung] = {
+    "textbook": speed_ladder.textbook,
+    "pinned": speed_ladder.pinned,
+    "resident": speed_ladder.resident,
+    "fused": speed_ladder.fused,
+    "autocast": speed_ladder.autocast,
+    "compiled": speed_ladder.compiled,
+    "graph": speed_ladder.graph,
+    "whole_epoch": speed_ladder.whole_epoch,
+}
+COMPILED = ("compiled", "graph", "whole_epoch")
+ENTRIES = tuple(
+    f"{device}_{rung}{what}"
+    for device, rungs in (("cpu", CPU_RUNGS), ("cuda", CUDA_RUNGS))
+    for rung in rungs
+    for what in ("", ".accuracy", ".first_epoch")
+)
+
+
+def parts(plan: Plan) -> Iterator[Part]:
+    """The CPU's rungs, and the GPU's."""
+    yield Part("cpu", partial(_climb, plan, "cpu"), expected_s=130)
+    if plan.gpu:
+        yield Part("cuda", partial(_climb, plan, "cuda"), expected_s=120)
+    if not _can_compile(plan.cpu):
+        yield Part("cpu_compiled", _no_compiler)
+
+
+def _climb(plan: Plan, name: str) -> dict[str, Entry]:
+    device = plan.devices[name]
+    data, test = _data(plan)
+    rungs = CPU_RUNGS if name == "cpu" else CUDA_RUNGS
+    if plan.quick or not _can_compile(device):
+        # Compiling takes longer than all the rest of a quick run
+        rungs = {rung: build for rung, build in rungs.items() if rung not in COMPILED}
+        rungs["whole_epoch"] = partial(speed_ladder.whole_epoch, compile=False)
+    climb = Climb(device)
+    for rung, build in rungs.items():
+        climb.set_up(rung, build, data)
+    for number in range(QUICK_EPOCHS if plan.quick else EPOCHS):
+        climb.one_epoch(number)
+    entries = climb.entries(name, data, test)
+    if climb.broken:
+        raise IncompletePartError(entries, "; ".join(climb.broken.values()))
+    return entries
+
+
+class Climb:
+    """Trainings that take turns; one that breaks is put aside, and the others go on."""
+
+    def __init__(self, device: torch.device) -> None:
+        self.device = device
+        self.trainings: dict[str, Training] = {}
+        self.seconds: dict[str, list[float]] = {}
+        self.losses: dict[str, float] = {}
+        self.broken: dict[str, str] = {}
+
+    def set_up(self, rung: str, build: Rung, data: Data) -> None:
+        """Build a rung's training from the seed that all share."""
+        torch.manual_seed(SEED)
+        try:
+            self.trainings[rung] = build(data, self.device)
+        except Exception as problem:  # compilers and drivers raise what they like
+            self._put_aside(rung, problem)
+        self.seconds[rung] = []
+
+    def one_epoch(self, number: int) -> None:
+        """Let every rung train for one epoch, in the order of this round."""
+        for rung, training in in_turn(self.trainings, number):
+            try:
+                synchronize(self.device)
+                start = time.perf_counter()
+                self.losses[rung] = training.epoch()
+                synchronize(self.device)
+                self.seconds[rung].append(time.perf_counter() - start)
+            except Exception as problem:
+                del self.trainings[rung]
+                self._put_aside(rung, problem)
+
+    def entries(self, name: str, data: Data, test: Data) -> dict[str, Entry]:
+        """Time, first epoch and test accuracy of every rung that came through."""
+        found: dict[str, Entry] = {}
+        for rung, training in self.trainings.items():
+            first, *later = self.seconds[rung]
+            settings = {
+                "samples": len(data.labels),
+                "batch_size": BATCH_SIZE,
+                "epochs": 1 + len(later),
+                "optimizer": "Adam, lr 1e-3",
+            }
+            device = self.device.type
+            of = f"{name}_{rung}"
+            found[of] = entry(
+                later,
+                "s",
+                device=device,
+                warmups=[first],
+                seed=SEED,
+                loss=self.losses[rung],
+                amount=float(len(data.labels)),
+                settings=settings,
+            )
+            found[f"{of}.first_epoch"] = entry([first], "s", device=device, seed=SEED)
+            found[f"{of}.accuracy"] = entry(
+                [accuracy(training, test, self.device)], "percent", device=device, seed=SEED
+            )
+        return found
+
+    def _put_aside(self, rung: str, problem: Exception) -> None:
+        first_line = str(problem).strip().partition("\n")[0]
+        self.broken[rung] = f"{rung}: {type(problem).__name__}: {first_line}"
+
+
+@torch.no_grad()
+def accuracy(training: Training, test: Data, device: torch.device) -> float:
+    """Share of the test images that are recognised, in percent."""
+    guesses = training.scores(test.images.to(device)).argmax(dim=1).cpu()
+    return 100 * float((guesses == test.labels).double().mean())
+
+
+def _data(plan: Plan) -> tuple[Data, Data]:
+    """Training and test images.
+
+    Raises:
+        MissingDataError: If the full MNIST is not there and can't be downloaded.
+    """
+    source = "subset" if plan.quick else "full"
+    try:
+        return tuple(_prepared(load_mnist(plan.data, train, source)) for train in (True, False))  # type: ignore[return-value, arg-type]
+    except FileNotFoundError as problem:
+        raise MissingDataError(str(problem)) from problem
+
+
+def _prepared(dataset: Dataset[Sample]) -> Data:
+    return Data(dataset, *as_tensors(dataset))
+
+
+def _can_compile(device: torch.device) -> bool:
+    """Whether torch.compile finds what it needs: a C++ compiler for the CPU."""
+    return device.type == "cuda" or any(map(shutil.which, ("c++", "g++", "clang++")))
+
+
+def _no_compiler() -> dict[str, Entry]:
+    raise SkipPartError("torch.compile needs a C++ compiler here, and there is none")

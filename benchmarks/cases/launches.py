@@ -1,0 +1,73 @@
+"""What starting one operation costs: 1,000 tiny ones, queued, and each waited for (M4).
+
+One addition to ten float32 numbers does next to no arithmetic, so its time is what Python, PyTorch
+and the launch take. The entries are seconds for one operation.
+"""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import torch
+
+from benchmarks.cases import Part, Plan
+from benchmarks.method import Arm, entry, measure
+from benchmarks.summary import Entry
+from lesson_code.devices import synchronize
+
+OPERATIONS = 1000
+ELEMENTS = 10
+ENTRIES = ("cpu", "cuda_queued", "cuda_waited_for")
+
+
+def parts(plan: Plan) -> Iterator[Part]:
+    """All ways, taking turns."""
+    yield Part("operations", partial(_compare, plan), expected_s=1)
+
+
+def _compare(plan: Plan) -> dict[str, Entry]:
+    arms = {"cpu": _arm(queued, plan.cpu, "runs at once")}
+    if plan.gpu:
+        arms["cuda_queued"] = _arm(queued, plan.gpu, "after all operations")
+        arms["cuda_waited_for"] = _arm(waited_for, plan.gpu, "after each operation")
+    timed = measure(arms, plan.repetitions, warmups=3)
+    return {name: _of_one_operation(together) for name, together in timed.items()}
+
+
+def queued(x: torch.Tensor) -> None:
+    """Start all operations and go on."""
+    for _ in range(OPERATIONS):
+        x.add_(1)
+
+
+def waited_for(x: torch.Tensor) -> None:
+    """Wait for each operation before the next one is started."""
+    for _ in range(OPERATIONS):
+        x.add_(1)
+        synchronize(x.device)
+
+
+def _arm(work: Callable[[torch.Tensor], None], device: torch.device, waits: str) -> Arm:
+    settings = {
+        "operation": "x.add_(1)",
+        "elements": ELEMENTS,
+        "operations": OPERATIONS,
+        "waits": waits,
+    }
+    return Arm(partial(work, torch.zeros(ELEMENTS, device=device)), device, settings)
+
+
+def _of_one_operation(together: Entry) -> Entry:
+    """The entry of all operations, divided by their number."""
+    times = {
+        name: [seconds / OPERATIONS for seconds in together[name]]
+        for name in ("samples", "warmups", "device_samples")
+        if name in together
+    }
+    return entry(
+        times.pop("samples"),
+        "s",
+        device=together["device"],
+        loops=together["loops"] * OPERATIONS,
+        settings=together["settings"],
+        **times,
+    )

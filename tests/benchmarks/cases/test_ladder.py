@@ -1,0 +1,173 @@
+"""The ladder: rungs take turns, a broken one stops no other, and the limit is computed."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from benchmarks.cases import IncompletePartError, Plan, SkipPartError, ladder
+from benchmarks.derived import ladder_distance, ladder_limit
+from benchmarks.method import entry
+from lesson_code.benchmarks.speed_ladder import Data, Training
+
+CPU = torch.device("cpu")
+
+
+def part(plan: Plan, name: str) -> Any:
+    """A part of the case by its name."""
+    return next(part for part in ladder.parts(plan) if part.name == name)
+
+
+def test_the_cpus_rungs_have_time_first_epoch_and_accuracy(tmp_path: Path) -> None:
+    """A quick climb measures every rung that needs no compiler, and they all learn."""
+    entries = part(Plan(tmp_path, quick=True, gpu=None), "cpu").measure()
+
+    rungs = ("textbook", "resident", "fused", "whole_epoch")
+    assert set(entries) == {
+        f"cpu_{rung}{what}" for rung in rungs for what in ("", ".first_epoch", ".accuracy")
+    }
+    assert all(entries[f"cpu_{rung}.accuracy"]["median"] > 85 for rung in rungs)
+    assert entries["cpu_textbook"]["amount"] == 6000
+    assert entries["cpu_textbook"]["settings"]["epochs"] == ladder.QUICK_EPOCHS
+
+
+def test_every_entry_is_announced() -> None:
+    """Thirteen rungs, three entries each, and those of the GPU say so in their names."""
+    assert len(ladder.ENTRIES) == 3 * (len(ladder.CPU_RUNGS) + len(ladder.CUDA_RUNGS))
+    assert len(set(ladder.ENTRIES)) == len(ladder.ENTRIES)
+
+
+def two_images() -> Data:
+    """As little data as a training can have."""
+    return Data([], torch.zeros(2, 1, 28, 28), torch.tensor([0, 1]))  # type: ignore[arg-type]
+
+
+def rung(log: list[str], name: str, breaks_in_epoch: int = 0) -> Any:
+    """A rung that notes when it trains, and can break in one of its epochs."""
+
+    def build(data: Data, device: torch.device) -> Training:
+        def epochs() -> Iterator[float]:
+            for number in range(1, 100):
+                if number == breaks_in_epoch:
+                    raise RuntimeError("no kernel image\nand more lines")
+                log.append(name)
+                yield 1.0 / number
+
+        training = epochs()
+        return Training(lambda: next(training), lambda images: torch.eye(10)[: len(images)])
+
+    return build
+
+
+def test_rungs_take_turns_and_a_broken_one_stops_no_other() -> None:
+    """Every other round runs backwards, and the reason is kept in one line."""
+    log: list[str] = []
+    climb = ladder.Climb(CPU)
+    for name, breaks in (("a", 0), ("b", 2), ("c", 0)):
+        climb.set_up(name, rung(log, name, breaks), two_images())
+    for number in range(3):
+        climb.one_epoch(number)
+    entries = climb.entries("cpu", two_images(), two_images())
+
+    assert log == ["a", "b", "c", "c", "a", "a", "c"]
+    assert climb.broken == {"b": "b: RuntimeError: no kernel image"}
+    assert {name.partition(".")[0] for name in entries} == {"cpu_a", "cpu_c"}
+    assert entries["cpu_a"]["loss"] == pytest.approx(1 / 3)
+    assert entries["cpu_a.accuracy"]["samples"] == [100.0]
+
+
+def test_a_rung_that_can_not_be_built_is_put_aside() -> None:
+    """Setting up may fail too, in a compiler for example."""
+
+    def broken(data: Data, device: torch.device) -> Training:
+        raise OSError("no compiler")
+
+    climb = ladder.Climb(CPU)
+    climb.set_up("a", broken, two_images())
+    climb.one_epoch(0)
+
+    assert climb.broken == {"a": "a: OSError: no compiler"}
+    assert climb.entries("cpu", two_images(), two_images()) == {}
+
+
+def test_a_broken_rung_is_told_with_what_was_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The part ends with an error that carries the entries of the other rungs."""
+    log: list[str] = []
+    rungs = {"textbook": rung(log, "textbook"), "fused": rung(log, "fused", breaks_in_epoch=1)}
+    monkeypatch.setattr(ladder, "CPU_RUNGS", rungs)
+    monkeypatch.setattr(ladder, "_data", lambda _: (two_images(), two_images()))
+    monkeypatch.setattr(
+        ladder.speed_ladder,
+        "whole_epoch",
+        lambda data, device, **_: rung(log, "whole_epoch")(data, device),
+    )
+
+    with pytest.raises(IncompletePartError, match="fused: RuntimeError") as broken:
+        part(Plan(tmp_path, quick=True, gpu=None), "cpu").measure()
+
+    assert "cpu_textbook" in broken.value.entries
+
+
+def test_without_a_compiler_the_reason_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The compiled rung is missing in words, not silently."""
+    monkeypatch.setattr(ladder.shutil, "which", lambda _: None)
+
+    with pytest.raises(SkipPartError, match="C\\+\\+ compiler"):
+        part(Plan(tmp_path, gpu=None), "cpu_compiled").measure()
+
+
+def machine(device: str, product_s: float, copy_s: float) -> dict[str, dict[str, Any]]:
+    """Entries of a made-up machine: a rung, a product of 1e12 FLOP, a copy of 1e9 bytes."""
+    return {
+        "ladder": {
+            f"{device}_textbook": entry([3.0], "s", device=device, amount=60000.0),
+            f"{device}_fused": entry([0.5], "s", device=device, amount=60000.0),
+        },
+        "matmul": {f"n_1.{device}": entry([product_s], "s", device=device, amount=1e12)},
+        "copies": {f"{device}_copy": entry([copy_s], "s", device=device, amount=1e9)},
+    }
+
+
+def test_the_limit_is_the_longer_of_arithmetic_and_bytes() -> None:
+    """60.4 GFLOP at 1 TFLOP/s take 60 ms, 47 MB at 1 GB/s take 47 ms."""
+    assert ladder_limit(machine("cuda", 1.0, 1.0), "cuda") == pytest.approx(0.06042624)
+    assert ladder_limit(machine("cuda", 0.1, 1.0), "cuda") == pytest.approx(0.04704)
+
+
+def test_the_distance_is_how_many_times_the_limit() -> None:
+    """Half a second at a limit of 47 ms is more than ten times it."""
+    assert ladder_distance(machine("cpu", 0.1, 1.0), "cpu_fused") == pytest.approx(0.5 / 0.04704)
+
+
+@pytest.mark.parametrize("case", ["ladder", "matmul", "copies"])
+def test_without_a_ceiling_there_is_no_limit(case: str) -> None:
+    """A ceiling that was not measured is not guessed."""
+    entries = machine("cpu", 1.0, 1.0)
+    del entries[case]
+
+    assert ladder_limit(entries, "cpu") is None
+    assert ladder_limit(machine("cuda", 1.0, 1.0), "cpu") is None
+
+
+@pytest.mark.gpu
+@pytest.mark.timeout(600)
+def test_the_gpus_rungs_all_come_through(tmp_path: Path) -> None:
+    """On a GPU no rung breaks, the compiled ones included, and all learn the same."""
+    plan = Plan(tmp_path, quick=True)
+    data, test = ladder._data(plan)
+    climb = ladder.Climb(torch.device("cuda"))
+    for name, build in ladder.CUDA_RUNGS.items():
+        climb.set_up(name, build, data)
+    for number in range(3):
+        climb.one_epoch(number)
+    entries = climb.entries("cuda", data, test)
+    accuracies = {name: entries[f"cuda_{name}.accuracy"]["median"] for name in ladder.CUDA_RUNGS}
+
+    assert climb.broken == {}
+    assert min(accuracies.values()) > max(accuracies.values()) - 3

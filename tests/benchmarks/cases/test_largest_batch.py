@@ -1,0 +1,130 @@
+"""The search for the largest batch: exact, frugal, and blind to nothing but lack of memory."""
+
+import math
+from pathlib import Path
+
+import pytest
+import torch
+
+from benchmarks.cases import Plan, SkipPartError, largest_batch
+from benchmarks.cases._training_step import Step
+from benchmarks.cases.largest_batch import largest_that_fits, memory_cap
+from benchmarks.summary import Entry
+
+
+def measured(plan: Plan) -> dict[str, Entry]:
+    """The entries of all parts."""
+    return {
+        name: entry for part in largest_batch.parts(plan) for name, entry in part.measure().items()
+    }
+
+
+@pytest.mark.parametrize("limit", [0, 1, 2, 37, 64, 100, 999, 1000, 5000])
+def test_search_finds_the_limit_with_few_trials(limit: int) -> None:
+    """The answer is exact, no size is tried twice, and nothing above the end is tried."""
+    tried: list[int] = []
+
+    def fits(size: int) -> bool:
+        tried.append(size)
+        return size <= limit
+
+    found = largest_that_fits(fits, most=1000)
+
+    assert min(limit, 1000) == found
+    assert len(set(tried)) == len(tried) <= 20
+    assert max(tried) <= 1000
+
+
+def test_both_formats_run(tmp_path: Path, one_thread: None) -> None:
+    """With the CPU as the GPU everything fits, and every entry is there with its settings."""
+    entries = measured(Plan(tmp_path, quick=True, gpu=torch.device("cpu")))
+
+    assert set(largest_batch.ENTRIES) == set(entries)
+    for format in largest_batch.GPU_FORMATS:
+        largest = entries[f"cuda_{format}_largest"]
+        assert largest_batch.QUICK_MOST == largest["median"]
+        assert "samples" == largest["unit"]
+        assert 8_000_000_000 == largest["settings"]["cap_bytes"]
+        assert math.isfinite(entries[f"cuda_{format}_best_time"]["loss"])
+        assert largest["median"] == entries[f"cuda_{format}_largest_time"]["amount"]
+
+
+def test_the_best_batch_is_the_one_with_least_time_for_an_image(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A largest batch that is slower for each image is not the best."""
+    seconds = {8: 0.08, 16: 0.12, 20: 0.2}
+    times = {size: {"median": time, "amount": size} for size, time in seconds.items()}
+    monkeypatch.setattr(largest_batch, "_times", lambda *_: times)
+    monkeypatch.setattr(largest_batch, "_fits", lambda _, size: size <= 20)
+    monkeypatch.setattr(largest_batch, "QUICK_MOST", 64)
+    [part, _] = largest_batch.parts(Plan(tmp_path, quick=True, gpu=torch.device("cpu")))
+
+    entries = part.measure()
+
+    assert 20 == entries["cuda_float32_largest"]["median"]
+    assert 16 == entries["cuda_float32_best"]["median"]
+    assert times[16] == entries["cuda_float32_best_time"]
+    assert 0.01 == entries["cuda_float32_best"]["settings"]["seconds_for_an_image"]["20"]
+
+
+def test_only_lack_of_memory_counts_as_too_large() -> None:
+    """Out of memory says no; any other error comes out, since it is a bug."""
+
+    def out_of_memory(_: int) -> Step:
+        raise torch.OutOfMemoryError
+
+    def broken(_: int) -> Step:
+        raise RuntimeError("a bug in the model")
+
+    assert not largest_batch._fits(out_of_memory, 1)
+    with pytest.raises(RuntimeError, match="a bug"):
+        largest_batch._fits(broken, 1)
+
+
+def test_nothing_fits_is_said_in_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a single image that fits, the part is skipped with the reason."""
+    monkeypatch.setattr(largest_batch, "_fits", lambda *_: False)
+    [part, _] = largest_batch.parts(Plan(tmp_path, quick=True, gpu=torch.device("cpu")))
+
+    with pytest.raises(SkipPartError, match="not even one image"):
+        part.measure()
+
+
+def test_cap_holds_and_is_lifted_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The share of the memory is set for the search and put back, also after an error."""
+    shares: list[float] = []
+    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda _: (20_000, 40_000))
+    monkeypatch.setattr(torch.cuda, "get_per_process_memory_fraction", lambda _: 0.9)
+    monkeypatch.setattr(
+        torch.cuda, "set_per_process_memory_fraction", lambda share, _: shares.append(share)
+    )
+
+    with pytest.raises(KeyError), memory_cap(torch.device("cuda"), 10_000):
+        raise KeyError
+    with (
+        pytest.raises(SkipPartError, match="free GPU memory"),
+        memory_cap(torch.device("cuda"), 30_000),
+    ):
+        pass
+
+    assert [0.25, 0.9] == shares
+
+
+def test_nothing_without_a_gpu(tmp_path: Path) -> None:
+    """A CPU alone measures none of it."""
+    assert [] == list(largest_batch.parts(Plan(tmp_path, gpu=None)))
+
+
+@pytest.mark.gpu
+def test_a_cap_on_a_gpu_limits_the_batch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On any GPU a smaller cap gives a smaller largest batch, and the cap is lifted again."""
+    monkeypatch.setattr(largest_batch, "MOST", 64)
+    monkeypatch.setattr(largest_batch, "PIXELS", 128)
+    found = {}
+    for cap in (1_000_000_000, 2_000_000_000):
+        monkeypatch.setattr(largest_batch, "CAP_BYTES", cap)
+        found[cap] = measured(Plan(tmp_path))["cuda_float32_largest"]["median"]
+
+    assert 1 <= found[1_000_000_000] < found[2_000_000_000] <= 64
+    assert 1.0 == torch.cuda.get_per_process_memory_fraction()
