@@ -32,6 +32,20 @@ def linear_layers_bytes(widths: list[int], bytes_per_element: int = FLOAT32_BYTE
     return linear_layers_parameters(widths) * bytes_per_element
 
 
+def linear_layers_training_flop(widths: list[int], samples: int) -> int:
+    """Floating-point operations that training a chain of linear layers on samples cannot avoid.
+
+    Two for each weight forward, two for its gradient, and two to hand the gradient on to the layer
+    before, which the first layer has no use for. Biases and activations are left out.
+
+    Args:
+        widths: As for ``linear_layers_parameters``.
+        samples: How many samples go through, forward and backward.
+    """
+    weights = [inputs * outputs for inputs, outputs in pairwise(widths)]
+    return samples * (6 * sum(weights) - 2 * weights[0])
+
+
 def dataset_bytes(
     samples: int, values_per_sample: int, bytes_per_element: int = FLOAT32_BYTES
 ) -> int:

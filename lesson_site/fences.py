@@ -18,11 +18,11 @@ from pygments import highlight
 from pygments.formatters.html import HtmlFormatter
 from pygments.lexers.python import PythonLexer
 
+from benchmarks.quantities import in_words
 from lesson_site import recordings
 from lesson_site.differences import Line, added, compare
 from lesson_site.errors import PageError
 from lesson_site.page import current_page
-from lesson_site.quantities import in_words
 from lesson_site.recordings import RecordingError
 from lesson_site.sections import Section, read_section
 
@@ -122,6 +122,41 @@ def output(source: str, options: Options, md: Markdown) -> str:
         f"<figcaption>{_printed_by(options['of'], md)} {escape(recording.caption)}</figcaption>"
         "</figure>"
     )
+
+
+@fence(before=True, after=True, context=False)
+def difference(source: str, options: Options, md: Markdown) -> str:
+    """What changed between two sections of a tested module, with a few lines around it.
+
+    ``before`` and ``after`` name the sections; ``context`` is how many unchanged lines stand
+    around each change, two unless told.
+    """
+    before, after = read_section(options["before"]), read_section(options["after"])
+    lines = compare(before.lines, after.lines)
+    changed = [i for i, line in enumerate(lines) if line.kind in ("added", "removed")]
+    if not changed:
+        raise PageError(f"{options['before']} and {options['after']} are the same")
+    around = int(options.get("context", 2))
+    shown = [i for i in range(len(lines)) if any(abs(i - place) <= around for place in changed)]
+    rows, last = [], -1
+    for i in shown:
+        if i > last + 1:
+            rows.append('<span class="diff-gap">  ⋯</span>')
+        rows.append(_diff_line(lines[i]))
+        last = i
+    body = "\n".join(rows)
+    return (
+        f'<figure class="code diff"><pre tabindex="0"><code>{body}</code></pre>'
+        f"<figcaption>{_file_link(after, md)}</figcaption></figure>"
+    )
+
+
+def _diff_line(line: Line) -> str:
+    """A line with the sign that says what became of it, so that colour is not needed."""
+    text = escape(line.text)
+    if line.kind == "added":
+        return f"<ins>+ {text}</ins>"
+    return f"<del>- {text}</del>" if line.kind == "removed" else f"  {text}"
 
 
 @fence()

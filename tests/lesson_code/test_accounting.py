@@ -1,7 +1,9 @@
 """Counts of parameters, batches and bytes."""
 
 import pytest
+import torch
 from torch import nn
+from torch.utils.flop_counter import FlopCounterMode
 
 from lesson_code.accounting import (
     batches_per_epoch,
@@ -9,6 +11,7 @@ from lesson_code.accounting import (
     last_batch_size,
     linear_layers_bytes,
     linear_layers_parameters,
+    linear_layers_training_flop,
 )
 from lesson_code.models import MNISTClassifier, TinyClassifier, parameter_count
 
@@ -60,3 +63,13 @@ def test_impossible_sizes_are_refused() -> None:
         linear_layers_parameters([784])
     with pytest.raises(ValueError, match="-3"):
         linear_layers_parameters([784, -3])
+
+
+def test_training_operations_equal_what_pytorch_counts() -> None:
+    """Forward and backward through the classifier, counted by PyTorch's own counter."""
+    model = MNISTClassifier()
+    images = torch.zeros(5, 1, 28, 28)
+    with FlopCounterMode(display=False) as counter:
+        model(images).sum().backward()
+
+    assert counter.get_total_flops() == linear_layers_training_flop([784, 256, 128, 10], samples=5)

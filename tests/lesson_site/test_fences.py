@@ -58,6 +58,7 @@ def markdown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Markdown:
         "lesson-code": fences.code,
         "lesson-output": fences.output,
         "lesson-compare": fences.compare_sections,
+        "lesson-diff": fences.difference,
     }
     custom: list[dict[str, Any]] = [
         {"name": name, "class": name, "format": draw, "validator": keep_options}
@@ -167,3 +168,23 @@ def test_an_output_that_was_never_recorded_stops_the_page(markdown: Markdown) ->
 
     with pytest.raises(SuperFencesException, match="record tiny/prints:print_it"):
         markdown.convert('```lesson-output of="tiny/prints:print_it"\n```')
+
+
+def test_a_difference_shows_changed_lines_with_their_sign(markdown: Markdown) -> None:
+    """Removed and added lines are told apart without colour; the rest is context."""
+    html = markdown.convert(
+        '```lesson-diff before="tiny/before.py:loop" after="tiny/after.py:loop" context="1"\n```\n'
+    )
+
+    assert "<ins>+     x = x.to(0)</ins>" in html
+    assert "<del>-     y = f(x)</del>" in html
+    assert "  for x in batches:" in html
+    assert "tiny/after.py</a>, lines 2 to 5" in html
+
+
+def test_a_difference_between_equal_sections_is_refused(markdown: Markdown) -> None:
+    """Nothing to show is a mistake of the page."""
+    with pytest.raises(SuperFencesException, match="are the same"):
+        markdown.convert(
+            '```lesson-diff before="tiny/before.py:loop" after="tiny/before.py:loop"\n```\n'
+        )
