@@ -1,49 +1,31 @@
 """Every figure that a page may name: where its value comes from, and the value.
 
-``benchmarks/catalogue.toml`` lists them. Nothing here imports PyTorch.
+``benchmarks/catalogue`` lists them. Nothing here imports PyTorch.
 """
 
-import itertools
 import json
 import tomllib
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from benchmarks import catalogue, quantities, schema
+from benchmarks.catalogue import Definition
+from benchmarks.summary import Entry, Estimate
 from lesson_code import accounting
-from lesson_site import derived, quantities, recordings
-from lesson_site.derived import Estimate
+from lesson_site import recordings
 
-CATALOGUE = Path("benchmarks/catalogue.toml")
+CATALOGUE = Path("benchmarks/catalogue")
 RESULTS = Path("benchmarks/results")
 CITATIONS = Path("lesson_site/citations.toml")
-KINDS = ("measured", "ratio", "share", "sweep", "recorded", "computed", "cited", "planned")
+FIXED = ("computed", "cited", "recorded")
 NOT_MEASURED = "not measured yet"
 
 
 class FigureError(ValueError):
     """An unknown name, or a catalogue, result file or citation list that can't be read."""
-
-
-@dataclass(frozen=True)
-class Definition:
-    """An entry of the catalogue.
-
-    Attributes:
-        name: What pages write between the brackets.
-        what: What it is, in words.
-        kind: One of ``KINDS``: how its value is found.
-        unit: How it is written.
-        fields: Everything else that its kind needs.
-    """
-
-    name: str
-    what: str
-    kind: str
-    unit: str
-    fields: dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -53,10 +35,16 @@ class Result:
     Attributes:
         provenance: Machine, software and date.
         cases: The entries of each case.
+        file: Its path below ``benchmarks/results``.
+        skipped: For each case the parts that were skipped, with the reason.
+        finished: When the last part was measured, to the minute.
     """
 
     provenance: dict[str, Any]
-    cases: dict[str, dict[str, dict[str, Any]]]
+    cases: dict[str, dict[str, Entry]]
+    file: str = ""
+    skipped: dict[str, dict[str, str]] = field(default_factory=dict)
+    finished: str = ""
 
     @property
     def where(self) -> str:
@@ -68,12 +56,6 @@ class Result:
             f"{gpu}{at['processor']}, {at['cores']} cores, {threads}, "
             f"PyTorch {at['torch']}, {at['date']}"
         )
-
-    def estimate(self, target: str, statistic: str = "median") -> Estimate | None:
-        """The entry that ``"case:entry"`` names, or None if this file does not have it."""
-        case, _, name = target.partition(":")
-        entry = self.cases.get(case, {}).get(name)
-        return None if entry is None else derived.estimate(entry, statistic)
 
 
 @dataclass(frozen=True)
@@ -126,10 +108,10 @@ class Store:
             FigureError: If the catalogue does not have it, or what it names is missing.
         """
         definition = self._definition(name)
-        if definition.kind in ("computed", "cited", "recorded"):
+        if definition.kind in FIXED:
             return self._fixed(definition)
         for result in self.results:
-            estimate = _from_result(definition, result)
+            estimate = catalogue.value_in(definition, result.cases)
             if estimate is not None:
                 return _measured(definition, estimate, result)
         return _unmeasured(definition)
@@ -141,11 +123,7 @@ class Store:
             FigureError: As ``figure``.
         """
         definitions = [self._definition(name) for name in names]
-        fixed = {
-            d.name: self._fixed(d)
-            for d in definitions
-            if d.kind in ("computed", "cited", "recorded")
-        }
+        fixed = {d.name: self._fixed(d) for d in definitions if d.kind in FIXED}
         if any(figure.value is None for figure in fixed.values()):
             return None
         known = {name: figure.value for name, figure in fixed.items() if figure.value is not None}
@@ -153,7 +131,7 @@ class Store:
         if not open_ones:
             return known
         for result in self.results:
-            estimates = [_from_result(definition, result) for definition in open_ones]
+            estimates = [catalogue.value_in(definition, result.cases) for definition in open_ones]
             found = [estimate.value for estimate in estimates if estimate is not None]
             if len(found) == len(open_ones):
                 return known | dict(zip((d.name for d in open_ones), found, strict=True))
@@ -188,30 +166,9 @@ class Store:
         return Figure(definition.name, definition.what, entry["value"], text, source)
 
 
-def _from_result(definition: Definition, result: Result) -> Estimate | None:
-    """The value of a measured or derived figure in one result file, if it is there."""
-    fields = definition.fields
-    if definition.kind == "measured":
-        return result.estimate(fields["measured"], fields.get("statistic", "median"))
-    if definition.kind in ("ratio", "share"):
-        first, second = (result.estimate(target) for target in fields[definition.kind])
-        if first is None or second is None:
-            return None
-        return (
-            derived.ratio(first, second)
-            if definition.kind == "ratio"
-            else derived.share(first, second)
-        )
-    if definition.kind == "sweep":
-        cells = derived.sweep_cells(result.cases.get("step_sweep", {}))
-        value = getattr(derived, fields["sweep"])(cells, **fields.get("arguments", {}))
-        return None if value is None else Estimate(value, detail="from the sweep's medians")
-    return None
-
-
 def _measured(definition: Definition, estimate: Estimate, result: Result) -> Figure:
     text = quantities.write(estimate.value, definition.unit, estimate.spread)
-    source = f"{estimate.detail}; {result.where}"
+    source = f"{_detail(definition, estimate)}; {result.where}"
     if estimate.noisy:
         source = (
             f"noisy, the runs spread over more than 15{quantities.SPACE}% of the median; {source}"
@@ -221,17 +178,28 @@ def _measured(definition: Definition, estimate: Estimate, result: Result) -> Fig
     )
 
 
+def _detail(definition: Definition, estimate: Estimate) -> str:
+    """How a value was found, in a few words."""
+    if definition.kind != "measured":
+        return "computed from medians of one run"
+    low, high = (
+        quantities.write(end, definition.unit) for end in (estimate.smallest, estimate.largest)
+    )
+    runs = "1 run" if estimate.samples == 1 else f"{estimate.samples} runs, {low} to {high}"
+    return f"{definition.fields.get('statistic', 'median')} of {runs}"
+
+
 def _unmeasured(definition: Definition) -> Figure:
-    fields = definition.fields
     if definition.kind == "planned":
-        needs = f"{fields['planned']} will measure it"
+        needs = f"{definition.fields['planned']} will measure it"
     else:
-        targets = fields.get(definition.kind)
-        targets = [targets] if isinstance(targets, str) else list(targets or [])
-        case = "step_sweep" if definition.kind == "sweep" else targets[0].partition(":")[0]
-        gpu = definition.kind == "sweep" or any("cuda" in target for target in targets)
+        # What is derived compares the two devices, unless its arguments name the CPU.
+        named = [*definition.targets, *map(str, definition.fields.get("arguments", {}).values())]
+        gpu = any("cuda" in name for name in named) or (
+            definition.kind == "derived" and not any("cpu" in name for name in named)
+        )
         on = " on a machine with a CUDA GPU" if gpu else ""
-        needs = f"`python -m benchmarks run --case {case}`{on} measures it"
+        needs = f"`python -m benchmarks run --case {definition.case}`{on} measures it"
     return Figure(definition.name, definition.what, None, NOT_MEASURED, needs, measured=False)
 
 
@@ -272,7 +240,11 @@ def open_store(root: Path = Path()) -> Store:
     Raises:
         FigureError: If one of them can't be read.
     """
-    files = [root / CATALOGUE, root / CITATIONS, *sorted((root / RESULTS).glob("*/*.json"))]
+    files = [
+        root / CITATIONS,
+        *catalogue.paths(root / CATALOGUE),
+        *sorted((root / RESULTS).glob("*/*.json")),
+    ]
     try:
         state = tuple((file, file.stat().st_mtime_ns, file.stat().st_size) for file in files)
     except OSError as problem:
@@ -282,52 +254,24 @@ def open_store(root: Path = Path()) -> Store:
 
 @lru_cache(maxsize=2)
 def _read(state: tuple[tuple[Path, int, int], ...]) -> Store:
-    catalogue, citations, *results = (file for file, _, _ in state)
+    citations, *others = (file for file, _, _ in state)
+    listed = [file for file in others if file.suffix == ".toml"]
+    results = [file for file in others if file.suffix == ".json"]
     return Store(
-        read_catalogue(catalogue), sort_results(map(read_result, results)), _read_toml(citations)
+        read_catalogue(listed), sort_results(map(read_result, results)), _read_toml(citations)
     )
 
 
-def read_catalogue(path: Path) -> list[Definition]:
-    """Every figure of a catalogue, families spelled out.
+def read_catalogue(files: Iterable[Path] | None = None) -> list[Definition]:
+    """The catalogue.
 
     Raises:
-        FigureError: If an entry is incomplete or a name is listed twice.
+        FigureError: If it can't be read, or one of its entries can't be used.
     """
-    definitions = [
-        definition
-        for name, fields in _read_toml(path).get("figure", {}).items()
-        for definition in _family(path, name, fields)
-    ]
-    names = [definition.name for definition in definitions]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise FigureError(f"{path} lists {twice!r} twice; remove one of them")
-    return definitions
-
-
-def _family(path: Path, name: str, fields: dict[str, Any]) -> list[Definition]:
-    """One definition for each combination of the lists that the name's braces refer to."""
-    kinds = [kind for kind in KINDS if kind in fields]
-    if len(kinds) != 1 or "what" not in fields:
-        raise FigureError(f"{path}: {name!r} needs `what` and exactly one of {', '.join(KINDS)}")
-    [kind] = kinds
-    unit = fields.get("unit", {"ratio": "times", "share": "percent"}.get(kind, "plain"))
-    if unit not in quantities.UNITS:
-        raise FigureError(f"{path}: {name!r} has the unit {unit!r}, which is unknown")
-    lists = {key: values for key, values in fields.items() if f"{{{key}}}" in name}
-    result = []
-    for combination in itertools.product(*lists.values()):
-        member = dict(zip(lists, combination, strict=True))
-        filled = {key: _fill(value, member) for key, value in fields.items() if key not in lists}
-        result.append(Definition(name.format(**member), filled["what"], kind, unit, filled))
-    return result
-
-
-def _fill(value: Any, member: dict[str, Any]) -> Any:
-    if isinstance(value, str):
-        return value.format(**member)
-    return [_fill(part, member) for part in value] if isinstance(value, list) else value
+    try:
+        return catalogue.read(files)
+    except catalogue.CatalogueError as problem:
+        raise FigureError(str(problem)) from None
 
 
 def _read_toml(path: Path) -> dict[str, Any]:
@@ -345,21 +289,42 @@ def read_result(path: Path) -> Result:
     """
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-        result = Result(
-            content["provenance"],
-            {name: case["entries"] for name, case in content["cases"].items()},
-        )
-        _ = result.where, result.provenance["quick"]  # a damaged file fails here, not on a page
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as problem:
+        problem = schema.first_problem(content)
+    except (OSError, ValueError, RecursionError) as broken:
         raise FigureError(
-            f"{path} is damaged ({problem!r}); `python -m benchmarks validate {path}` says where"
+            f"can't read {path} ({broken}); `python -m benchmarks validate {path}` says what to do"
         ) from None
-    return result
+    if problem is not None:  # a damaged file fails here, not on a page
+        raise FigureError(
+            f"{path} {problem}; `python -m benchmarks validate {path}` says what to do"
+        )
+    return Result(
+        content["provenance"],
+        {name: entries_of(parts) for name, parts in content["cases"].items()},
+        f"{path.parent.name}/{path.name}",
+        {name: skipped_of(parts) for name, parts in content["cases"].items()},
+        max(
+            (part["finished"] for of in content["cases"].values() for part in of.values()),
+            default="",
+        ),
+    )
+
+
+def entries_of(parts: dict[str, dict[str, Any]]) -> dict[str, Entry]:
+    """The entries of all measured parts of a case."""
+    return {
+        name: entry for part in parts.values() for name, entry in part.get("entries", {}).items()
+    }
+
+
+def skipped_of(parts: dict[str, dict[str, Any]]) -> dict[str, str]:
+    """The reason of each part of a case that was skipped."""
+    return {name: part["skipped"] for name, part in parts.items() if "skipped" in part}
 
 
 def sort_results(results: Iterable[Result]) -> list[Result]:
     """Machines with a GPU first, then by name, the newest file of each first, and no quick runs."""
     kept = [result for result in results if not result.provenance["quick"]]
-    kept.sort(key=lambda result: result.provenance["date"], reverse=True)
+    kept.sort(key=lambda result: (result.provenance["date"], result.finished), reverse=True)
     kept.sort(key=lambda result: (result.provenance["gpu"] is None, result.provenance["machine"]))
     return kept

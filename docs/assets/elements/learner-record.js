@@ -1,6 +1,6 @@
 // <learner-record>: what this browser keeps, with Export, Import and Forget all.
 
-import { CHECKS, PROGRESS, browserRecord, readEntries } from "./record.js";
+import { CHECKS, MACHINE, PROGRESS, browserRecord, readEntries } from "./record.js";
 
 // Loaded when a button is pressed.
 const files = () => import("./record-file.js");
@@ -54,10 +54,11 @@ export class LearnerRecord extends HTMLElement {
 
   #kept() {
     const { store } = browserRecord();
-    const [checks, sections] = [CHECKS, PROGRESS].map(
+    const [checks, sections, machines] = [CHECKS, PROGRESS, MACHINE].map(
       (key) => Object.keys(readEntries(store, key)).length,
     );
-    return `${several(checks ?? 0, "prediction")} and ${several(sections ?? 0, "opened section")}`;
+    const pages = `${several(checks ?? 0, "prediction")} and ${several(sections ?? 0, "opened section")}`;
+    return machines ? `${pages}, and your machine’s figures` : pages;
   }
 
   #showCount = () => {

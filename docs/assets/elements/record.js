@@ -10,6 +10,7 @@
 
 export const CHECKS = "gpu-training.checks.v1";
 export const PROGRESS = "gpu-training.progress.v1";
+export const MACHINE = "gpu-training.machine.v1"; // own-machine.js says what is in it
 
 const LONGEST_TEXT = 5_000;
 
@@ -67,6 +68,15 @@ const isText = (value) => typeof value === "string" && value.length <= LONGEST_T
 /** @param {unknown} value */
 const isTime = (value) => isText(value) && /^\d{4}-\d\d-\d\dT/.test(value) && Date.parse(value) > 0;
 
+/** A figure of a result file, as a table and a chart can show it. @param {unknown} value */
+const isFigure = (value) =>
+  isObject(value) &&
+  Number.isFinite(value.value) &&
+  Number.isFinite(value.spread) &&
+  typeof value.noisy === "boolean" &&
+  isText(value.text) &&
+  !/[<>\\]/.test(value.text);
+
 /**
  * What is wrong with an entry, or an empty string.
  * @param {string} key
@@ -87,6 +97,12 @@ export function problemOf(key, name, entry) {
     // The name becomes a link, so nothing but the address of a page below the site's root will do.
     if (!/^([a-z0-9-]+\/)+$/.test(name)) return "is no address of a page";
     if (!isText(entry.title) || !entry.title) return "has no valid title";
+  }
+  if (key === MACHINE) {
+    if (!isText(entry.label) || !entry.label || !isText(entry.file)) return "has no valid name";
+    if (!isObject(entry.provenance)) return "does not say where it was measured";
+    if (!isObject(entry.figures) || !Object.values(entry.figures).every(isFigure))
+      return "has figures that are not valid";
   }
   return "";
 }

@@ -1,0 +1,78 @@
+// Puts the reader's own machine into the tables of results: a column, or a group of rows.
+
+/** @typedef {import("./own-machine.js").OwnMachine} OwnMachine */
+
+const OWN = "own"; // what stands in data-machine
+const MISSING = "not in your file";
+
+/** @param {string} tag @param {string} content @param {{[name: string]: string}} attributes */
+function element(tag, content, attributes = {}) {
+  const made = document.createElement(tag);
+  made.textContent = content;
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  return made;
+}
+
+/** @param {OwnMachine} machine @param {string} name */
+function cell(machine, name) {
+  const figure = Object.hasOwn(machine.figures, name) ? machine.figures[name] : undefined;
+  if (!figure) return element("td", MISSING, { class: "own not-measured", "data-figure": name });
+  const noisy = figure.noisy ? " (noisy)" : "";
+  return element("td", figure.text + noisy, { class: "own", "data-figure": name });
+}
+
+/** Figures down: a column right behind the names. @param {HTMLTableElement} table @param {OwnMachine} machine */
+function addColumn(table, machine) {
+  const heading = element("th", machine.label, { scope: "col", class: "own", "data-machine": OWN });
+  table.tHead?.rows[0]?.cells[0]?.after(heading);
+  for (const row of table.tBodies[0]?.rows ?? []) {
+    const name = row.querySelector("td")?.dataset.figure;
+    if (name) row.cells[0]?.after(cell(machine, name));
+  }
+}
+
+/** A family's two sides: a group of rows above the others. @param {HTMLTableElement} table @param {OwnMachine} machine */
+function addGroup(table, machine) {
+  const { pattern = "", rows = "", columns = "", titles = "" } = table.dataset;
+  const across = columns.split(" ");
+  const down = rows.split(" ").map((row, index) => ({ row, title: titles.split("|")[index] ?? row }));
+  const named = (/** @type {string} */ row, /** @type {string} */ column) =>
+    row
+      .split(",")
+      .reduce((name, part, n) => name.replaceAll(`{${n}}`, part), pattern.replace("{column}", column));
+  const body = element("tbody", "", { class: "own", "data-machine": OWN });
+  const name = element("tr", "", { class: "machine" });
+  const wide = String(across.length + 1);
+  name.append(element("th", machine.label, { scope: "rowgroup", colspan: wide }));
+  body.append(name);
+  const measured = down.filter(({ row }) =>
+    across.some((column) => Object.hasOwn(machine.figures, named(row, column))),
+  );
+  for (const { row, title } of measured) {
+    const line = element("tr", "");
+    line.append(element("th", title, { scope: "row" }));
+    for (const column of across) line.append(cell(machine, named(row, column)));
+    body.append(line);
+  }
+  if (!measured.length) {
+    const line = element("tr", "");
+    line.append(element("td", MISSING, { colspan: wide, class: "not-measured" }));
+    body.append(line);
+  }
+  table.tHead?.after(body);
+}
+
+/**
+ * Show the reader's machine in every table below `root`, or take it out of them.
+ * @param {ParentNode} root
+ * @param {OwnMachine | null} machine
+ */
+export function showOwn(root, machine) {
+  for (const old of root.querySelectorAll(".results-table .own")) old.remove();
+  if (!machine) return;
+  for (const table of root.querySelectorAll("table.results-table")) {
+    if (!(table instanceof HTMLTableElement)) continue;
+    if (table.dataset.pattern) addGroup(table, machine);
+    else if (table.querySelector("td[data-figure]")) addColumn(table, machine);
+  }
+}

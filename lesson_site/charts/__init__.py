@@ -1,0 +1,44 @@
+"""Charts of measured and recorded values, one module each.
+
+Each is a static drawing with its finding as the caption, where it was measured, and the values as a
+table; the same values go along for the browser, which draws an interactive chart if asked.
+"""
+
+from collections.abc import Callable
+
+from markdown import Markdown
+
+from lesson_site.charts import (
+    amp,
+    float16_losses,
+    hook,
+    ladder,
+    matmul,
+    memory_peaks,
+    pipeline_shares,
+    sweep,
+)
+from lesson_site.charts.base import Chart, to_html
+from lesson_site.errors import PageError
+from lesson_site.fences import Options, fence
+from lesson_site.figure_store import Store, open_store
+
+CHARTS: dict[str, Callable[[Store], Chart]] = {
+    "amp": amp.draw,
+    "float16_losses": float16_losses.draw,
+    "hook": hook.draw,
+    "ladder": ladder.draw,
+    "matmul": matmul.draw,
+    "memory_peaks": memory_peaks.draw,
+    "pipeline_shares": pipeline_shares.draw,
+    "sweep": sweep.draw,
+}
+
+
+@fence(show=True)
+def chart(source: str, options: Options, md: Markdown) -> str:
+    """The chart that ``show`` names."""
+    name = options["show"]
+    if name not in CHARTS:
+        raise PageError(f"there is no chart {name!r}; there are {', '.join(sorted(CHARTS))}")
+    return to_html(name, CHARTS[name](open_store()), int(md.htmlStash.html_counter))

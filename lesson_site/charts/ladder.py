@@ -1,0 +1,143 @@
+"""The speed ladder: seconds per epoch, rung after rung, down to what the machine allows."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lesson_site.charts import plots
+from lesson_site.charts.base import (
+    NOTHING_MEASURED,
+    Chart,
+    Source,
+    measured_together,
+    noise_warning,
+    times,
+)
+from lesson_site.charts.drawing import Bar, bar_chart, log_axis
+from lesson_site.figure_store import Figure, Store
+
+RUNGS = {
+    "textbook": "The textbook loop",
+    "pinned": "Workers, pinned memory",
+    "resident": "Images prepared beforehand",
+    "fused": "Fused optimizer",
+    "autocast": "bfloat16 autocast",
+    "compiled": "torch.compile",
+    "graph": "Each step one CUDA graph",
+    "whole_epoch": "The whole epoch in one go",
+}
+DEVICES = (("CPU", "cpu", 1), ("GPU", "cuda", 2))
+EQUAL_WITHIN_POINTS = 0.3
+
+
+@dataclass(frozen=True)
+class Rung:
+    """One way to run the same training.
+
+    Attributes:
+        device: ``CPU`` or ``GPU``.
+        label: What is new in it.
+        time: Seconds per epoch.
+        speedup: How many times as fast as the first rung; None for that one.
+        accuracy: Test accuracy after the same epochs, in percent.
+        equal: Whether its accuracy is not below the first rung's by more than 0.3 points.
+    """
+
+    device: str
+    label: str
+    time: Figure
+    speedup: Figure | None
+    accuracy: Figure
+    equal: bool = True
+
+    @property
+    def title(self) -> str:
+        """Its label, with a warning where speed was bought with accuracy."""
+        return self.label if self.equal else f"{self.label} (less accurate, so not equal)"
+
+
+def draw(store: Store) -> Chart:
+    """Seconds per epoch of every rung on a logarithmic axis, and the limit computed for each."""
+    source = measured_together(store, "ladder", "matmul", "copies")
+    rungs = [rung for _, device, _ in DEVICES for rung in _rungs(source, device)]
+    limits = {label: source.figure(f"ladder.{device}_limit") for label, device, _ in DEVICES}
+    colors = {label: color for label, _, color in DEVICES}
+    bars = [Bar(rung.device, rung.title, rung.time, colors[rung.device]) for rung in rungs]
+    figures = [rung.time for rung in rungs] + list(limits.values())
+    axis = log_axis([figure.value for figure in figures if figure.value is not None], "s")
+    svg, height = bar_chart(bars, axis, limits)
+    traces = []
+    lines = [f"{rung.device}: {rung.label}" for rung in rungs]
+    for label, _, color in DEVICES:
+        own = [rung for rung in rungs if rung.device == label]
+        labels = [f"{label}: {rung.label}" for rung in own]
+        traces.append(plots.bar_trace(label, labels, [rung.time for rung in own], color))
+        traces.append(plots.limit(f"{label}’s limit", labels, limits[label]))
+    return Chart(
+        "Time of one MNIST epoch on the speed ladder",
+        finding(rungs, limits),
+        svg,
+        height,
+        ("Rung", "Device", "Time per epoch", "Times as fast", "Test accuracy"),
+        [
+            (rung.title, rung.device, rung.time, rung.speedup or "the first rung", rung.accuracy)
+            for rung in rungs
+        ],
+        source.where,
+        traces,
+        plots.bar_layout("Time per epoch", lines, axis),
+    )
+
+
+def _rungs(source: Source, device: str) -> list[Rung]:
+    """The rungs of a device that the catalogue lists, from the first to the last."""
+    first = source.figure(f"ladder.{device}_textbook_accuracy").value
+    rungs = []
+    for name, label in RUNGS.items():
+        key = f"ladder.{device}_{name}"
+        if key not in source.store.definitions:
+            continue
+        accuracy = source.figure(f"{key}_accuracy")
+        equal = first is None or accuracy.value is None or not below(accuracy.value, first)
+        speedup = source.figure(f"{key}_speedup") if name != "textbook" else None
+        device_label = "CPU" if device == "cpu" else "GPU"
+        rungs.append(Rung(device_label, label, source.figure(key), speedup, accuracy, equal))
+    return rungs
+
+
+def below(accuracy: float, first: float) -> bool:
+    """Whether an accuracy in percent has fallen too far to call the training the same."""
+    return first - accuracy > EQUAL_WITHIN_POINTS
+
+
+def finding(rungs: Sequence[Rung], limits: dict[str, Figure]) -> str:
+    """The best rung of each device, what it is worth, and how far from the limit it stays."""
+    if not any(rung.time.measured for rung in rungs):
+        return NOTHING_MEASURED
+    sentences = [_best(device, rungs, limits.get(device)) for device, _, _ in DEVICES]
+    unequal = [rung for rung in rungs if not rung.equal]
+    if unequal:
+        names = ", ".join(f"{rung.label} ({rung.device})" for rung in unequal)
+        sentences.append(f"Less accurate than the first rung, and so not counted: {names}.")
+    return " ".join(sentences) + noise_warning([rung.time for rung in rungs])
+
+
+def _best(device: str, rungs: Sequence[Rung], limit: Figure | None) -> str:
+    timed = [
+        (rung.time.value, rung)
+        for rung in rungs
+        if rung.device == device and rung.equal and rung.time.value is not None
+    ]
+    if not timed:
+        return f"The {device}’s rungs have not been measured yet."
+    value, best = min(timed, key=lambda pair: pair[0])
+    first_value, first = timed[0]
+    if best is first:
+        return f"On the {device} no rung is faster than the first, {best.time.text} an epoch."
+    gain = ""
+    if first.speedup is None:
+        gain = f", {times(first_value / value)} as fast as the textbook loop"
+    room = ""
+    if limit and limit.value:
+        room = f"; that is {times(value / limit.value)} its computed limit"
+    how = f"{best.time.text} an epoch{gain}{room}"
+    return f"On the {device} the best rung is “{best.label}” with {how}."

@@ -1,0 +1,139 @@
+"""Peak memory: what a training step holds at most, before and after each way to save some."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from benchmarks.quantities import write
+from lesson_site.charts import plots
+from lesson_site.charts.base import NOTHING_MEASURED, Chart, measured_together, noise_warning
+from lesson_site.charts.drawing import Bar, bar_chart, linear_axis
+from lesson_site.figure_store import Figure, Store
+
+MIXED = ("float32", "float16 autocast")
+KEPT = ("All activations kept", "Activation checkpointing")
+WAYS = (
+    ("MNIST classifier", MIXED, ("amp.mnist.cuda_float32_peak", "amp.mnist.cuda_float16_peak")),
+    (
+        "Four layers of 4,096",
+        MIXED,
+        ("amp.large.cuda_float32_peak", "amp.large.cuda_float16_peak"),
+    ),
+    (
+        "ResNet-18, 128 images",
+        MIXED,
+        ("cnn_step.batch_128.cuda_float32_peak", "cnn_step.batch_128.cuda_float16_peak"),
+    ),
+    (
+        "ResNet-50",
+        KEPT,
+        ("checkpointing.resnet50.cuda_plain_peak", "checkpointing.resnet50.cuda_checkpointed_peak"),
+    ),
+    (
+        "Transformer",
+        KEPT,
+        (
+            "checkpointing.transformer.cuda_plain_peak",
+            "checkpointing.transformer.cuda_checkpointed_peak",
+        ),
+    ),
+    (
+        "GPT-2 small, batch of 4",
+        ("float32", "bfloat16 autocast"),
+        (
+            "transformer_memory.small.b4.fp32.adam.none.cuda_peak",
+            "transformer_memory.small.b4.autocast.adam.none.cuda_peak",
+        ),
+    ),
+    (
+        "GPT-2 small, batch of 4, float32",
+        ("All activations kept", "Every block recomputed"),
+        (
+            "transformer_memory.small.b4.fp32.adam.none.cuda_peak",
+            "transformer_memory.small.b4.fp32.adam.full.cuda_peak",
+        ),
+    ),
+    (
+        "ResNet-50, an update from 128 images",
+        ("One batch of 128", "Four batches of 32"),
+        (
+            "accumulation.resnet50.cuda_one_batch_peak",
+            "accumulation.resnet50.cuda_accumulated_peak",
+        ),
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Saving:
+    """A way to save memory, tried on one model.
+
+    Attributes:
+        model: The model.
+        labels: What is compared, before and after.
+        peaks: Bytes held at most, before and after.
+    """
+
+    model: str
+    labels: tuple[str, str]
+    peaks: tuple[Figure, Figure]
+
+    @property
+    def percent(self) -> float | None:
+        """The part of the first peak that is saved; negative if the second is higher."""
+        before, after = (peak.value for peak in self.peaks)
+        return None if not before or after is None else 100 * (1 - after / before)
+
+
+def draw(store: Store) -> Chart:
+    """Megabytes at the peak of a step, in pairs."""
+    source = measured_together(
+        store, "mixed_precision", "cnn_step", "checkpointing", "accumulation", "transformer_memory"
+    )
+    savings = [
+        Saving(model, labels, (source.figure(before), source.figure(after)))
+        for model, labels, (before, after) in WAYS
+    ]
+    bars = [
+        Bar(saving.model, label, peak, color)
+        for saving in savings
+        for label, peak, color in zip(saving.labels, saving.peaks, (1, 2), strict=True)
+    ]
+    values = [bar.figure.value for bar in bars if bar.figure.value is not None]
+    axis = linear_axis(values, "gigabytes" if max(values, default=0) >= 1e9 else "megabytes")
+    svg, height = bar_chart(bars, axis)
+    return Chart(
+        "Most GPU memory that a training step holds",
+        finding(savings),
+        svg,
+        height,
+        ("Model", "How", "Peak memory"),
+        [(bar.group, bar.label, bar.figure) for bar in bars],
+        source.where,
+        [plots.bars_of(name, bars, color) for name, color in (("Before", 1), ("After", 2))],
+        plots.bar_layout("Most memory held", list(map(plots.line_of, bars)), axis),
+    )
+
+
+def finding(savings: Sequence[Saving]) -> str:
+    """What saves most, what saves nothing, and what is not measured."""
+    measured = [(saving.percent, saving) for saving in savings if saving.percent is not None]
+    if not measured:
+        return NOTHING_MEASURED
+    percent, best = max(measured, key=lambda pair: pair[0])
+    sentences = ["None of these ways saves memory."]
+    if round(percent) > 0:
+        share = write(round(percent), "percent")
+        sentences = [f"{best.model}: {_small(best.labels[1])} saves most, {share} of the peak."]
+        dearer = [s for p, s in measured if round(p) <= 0]
+        for saving in dearer:
+            sentences.append(f"{saving.model}: {_small(saving.labels[1])} saves nothing.")
+    missing = len(savings) - len(measured)
+    if missing:
+        sentences.append(f"{missing} of {len(savings)} pairs have not been measured yet.")
+    figures = [peak for saving in savings for peak in saving.peaks]
+    return " ".join(sentences) + noise_warning(figures)
+
+
+def _small(label: str) -> str:
+    """A label inside a sentence."""
+    return label[0].lower() + label[1:]

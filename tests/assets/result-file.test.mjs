@@ -1,0 +1,133 @@
+// The result file of a learner's machine: read whole, or refused in one sentence.
+// Run: node --test tests/assets/
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+
+import { validate } from "../../node_modules/@cfworker/json-schema/dist/esm/validate.js";
+import { comparison } from "../../docs/assets/elements/comparison.js";
+import { ResultError, expanded, readResult } from "../../docs/assets/elements/result-file.js";
+
+const schema = JSON.parse(readFileSync(new URL("../../benchmarks/schema.json", import.meta.url), "utf8"));
+const entry = {
+  unit: "s",
+  device: "cpu",
+  median: 2,
+  smallest: 2,
+  largest: 2,
+  spread: 0,
+  noisy: false,
+  samples: [2],
+};
+const figure = { value: 2, spread: 0, noisy: false, text: "2 s" };
+const good = () => ({
+  version: 2,
+  provenance: {
+    machine: "cpu-2-cores",
+    processor: "A processor",
+    cores: 2,
+    threads: 2,
+    gpu: null,
+    gpu_details: null,
+    cuda: null,
+    system: "Linux",
+    python: "3.12.0",
+    torch: "2.15.0",
+    torchvision: "0.29.2",
+    numpy: "2.4.6",
+    precision: {
+      float32_matmul: "highest",
+      cuda_matmul_tf32: false,
+      cudnn_tf32: true,
+      cudnn_benchmark: false,
+      float16_reduced_sums: true,
+      bfloat16_reduced_sums: true,
+    },
+    date: "2026-11-21",
+    commit: null,
+    quick: false,
+  },
+  cases: {
+    tiny_epoch: {
+      all: { finished: "2026-11-21T14:00Z", took_s: 1, load_average: null, entries: { "a.cpu": entry } },
+    },
+  },
+  figures: { "a.cpu": figure, "b.cpu": figure },
+});
+const read = (bytes, known = ["a.cpu"]) =>
+  readResult(bytes, { schema, validate, known: new Set(known) });
+const bytesOf = (value) => new TextEncoder().encode(typeof value === "string" ? value : JSON.stringify(value));
+
+test("a good file gives its known figures, and names the others", () => {
+  const result = read(bytesOf(good()));
+
+  assert.deepEqual(result.figures, { "a.cpu": figure });
+  assert.deepEqual(result.ignored, ["b.cpu"]);
+  assert.equal(result.provenance.processor, "A processor");
+});
+
+test("a mark at the start of UTF-8 text does no harm", () => {
+  const marked = new Uint8Array([0xef, 0xbb, 0xbf, ...bytesOf(good())]);
+
+  assert.deepEqual(read(marked).figures, { "a.cpu": figure });
+});
+
+test("a part that was skipped is part of a good file", () => {
+  const file = good();
+  file.cases.tiny_epoch.gpu = {
+    finished: "2026-11-21T14:00Z",
+    took_s: 0,
+    load_average: 0.5,
+    skipped: "it needs a GPU",
+  };
+
+  assert.deepEqual(read(bytesOf(file)).ignored, ["b.cpu"]);
+});
+
+const CHANGES = [
+  ["a negative time", (f) => (f.cases.tiny_epoch.all.entries["a.cpu"].median = -1), /median: -1 is too small/],
+  ["a field that nobody knows", (f) => (f.provenance.owner = "me"), /provenance\.owner: no result file/],
+  ["a field that is missing", (f) => delete f.provenance.torch, /At provenance: .*torch/],
+  ["markup in a name", (f) => (f.provenance.gpu = "<b>GPU</b>"), /provenance\.gpu: .*angle brackets/],
+  ["a number as text", (f) => (f.figures["a.cpu"].value = "2"), /figures\.a\.cpu\.value: "2" is of the wrong kind/],
+  ["neither entries nor a reason", (f) => delete f.cases.tiny_epoch.all.entries, /tiny_epoch\.all: it needs either/],
+  ["a figure's name that is none", (f) => (f.figures["A B"] = figure), /figures.*figure’?'?s name/],
+  ["no figures", (f) => (f.figures = {}), /nothing was measured/],
+  ["a text that runs over lines", (f) => (f.figures["a.cpu"].text = "2\ns"), /text: .*one line/],
+];
+for (const [name, change, sentence] of CHANGES) {
+  test(`${name} is refused with its place`, () => {
+    const file = JSON.parse(JSON.stringify(good()));
+    change(file);
+
+    assert.throws(() => read(bytesOf(file)), (error) => error instanceof ResultError && sentence.test(error.message));
+  });
+}
+
+test("every way of cutting a file short is refused in a sentence", () => {
+  const whole = bytesOf(good());
+
+  for (let end = 0; end < whole.length; end += 7)
+    assert.throws(() => read(whole.slice(0, end)), ResultError, `cut at ${end}`);
+});
+
+test("a name that objects inherit is no figure", () => {
+  const text = JSON.stringify(good()).replace('"b.cpu"', '"__proto__"');
+
+  assert.deepEqual(read(bytesOf(text)).ignored, ["__proto__"]);
+});
+
+test("a name with braces stands for every combination", () => {
+  assert.deepEqual(expanded("a.{1,2}_{x,y}"), ["a.1_x", "a.1_y", "a.2_x", "a.2_y"]);
+  assert.deepEqual(expanded("a.b"), ["a.b"]);
+});
+
+test("the comparison is a Markdown table that no cell can break", () => {
+  const text = comparison([["What", "A | B"], ["one\nepoch", "2 s"]], ["Measured *here*."]);
+
+  assert.equal(
+    text,
+    "# My machine beside others\n\n| What | A \\| B |\n| --- | --- |\n| one epoch | 2 s |\n\n- Measured \\*here\\*.\n",
+  );
+});

@@ -1,0 +1,378 @@
+"""Tables of results: every figure of a case on every machine, and what is missing in words."""
+
+import gzip
+import itertools
+import json
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from markdown import Markdown
+
+from benchmarks import cases
+from benchmarks.catalogue import FROM_RESULTS, Definition
+from benchmarks.method import entry as method_entry
+from lesson_site.errors import PageError
+from lesson_site.figure_store import Result, Store, read_catalogue
+from lesson_site.page import Page
+from lesson_site.postbuild.documents import read_document
+from lesson_site.postbuild.sizes import BUDGET_ELEMENTS, BUDGET_KB, measure
+from lesson_site.result_tables import (
+    PAGES,
+    case_html,
+    known_names,
+    machines,
+    newest,
+    overview_html,
+    read_page,
+)
+from tests.benchmarks.made_up import GPU_MACHINE
+from tests.benchmarks.made_up import result as result_content
+from tests.building import REPOSITORY, build
+from tests.lesson_site.test_figures import entry, result
+
+AT = Page(Path("docs/benchmarks/results/training.md"), "benchmarks/results/training/")
+NBSP = "\N{NO-BREAK SPACE}"
+RESULTS = REPOSITORY / PAGES
+LOADED_LATER = ("machine-filter", "own-machine")
+FILTER_ELEMENTS = 16  # what the checkboxes of three machines add
+
+
+def definition(name: str, what: str, family: str = "", **member: Any) -> Definition:
+    """A measured figure of the case ``walk`` whose entry has the figure's name."""
+    fields = {"measured": f"walk:{name.removeprefix('walk.')}"}
+    template = re.sub(r"\{(\w+)\}", lambda m: str(member[m[1]]), what)
+    return Definition(name, template, "measured", "s", fields, family or name, what, member)
+
+
+ROUND = definition("walk.round", "a walk around <the> lake")
+HOME = definition("walk.home", "the way home")
+GRID = [
+    definition(
+        f"walk.{miles}.{shoes}.{device}",
+        "{miles} miles in {shoes}, {device}",
+        "walk.{miles}.{shoes}.{device}",
+        miles=miles,
+        shoes=shoes,
+        device=device,
+    )
+    for miles in (1000, 2000, 3000, 4000, 5000)
+    for shoes in ("boots", "dry_socks")
+    for device in ("cpu", "cuda")
+]
+
+
+def machine(
+    entries: dict[str, Any],
+    gpu: str | None = None,
+    date: str = "2026-11-21",
+    skipped: dict[str, str] | None = None,
+    case: str = "walk",
+) -> Result:
+    """A result file with one case."""
+    plain = result({case: entries}, gpu, date)
+    slug = plain.provenance["machine"]
+    return Result(plain.provenance, plain.cases, f"{slug}/{date}.json", {case: skipped or {}})
+
+
+def tree(html: str) -> ElementTree.Element:
+    """The tables as a tree."""
+    return ElementTree.fromstring(f"<div>{html}</div>")
+
+
+def cell(html: str, name: str) -> list[str]:
+    """What stands in the cells of a figure, machine by machine."""
+    found = [td for td in tree(html).iter("td") if td.get("data-figure") == name]
+    return ["".join(td.itertext()) for td in found]
+
+
+def walk(*results: Result, figures: list[Definition] | None = None) -> str:
+    """The tables of the made-up case."""
+    return case_html("walk", Store(figures or [ROUND, HOME], results), AT)
+
+
+# One case
+
+
+def test_rows_are_figures_and_columns_are_machines() -> None:
+    """Each machine's value stands in its column, with its unit; headings are plain text."""
+    cpu, gpu = machine({"round": entry(8.0, 0.3)}), machine({"round": entry(2.0)}, gpu="A GPU")
+    html = walk(gpu, cpu)
+
+    assert [f"2{NBSP}s", f"8.0{NBSP}s"] == [
+        text.replace("2.00", "2") for text in cell(html, "walk.round")
+    ]
+    heads = ["".join(th.itertext()) for th in tree(html).iter("th")]
+    assert ["What", "A GPU 2026-11-21", "A processor, 2 cores 2026-11-21"] == heads[:3]
+    assert "A walk around <the> lake" in heads
+
+
+def test_a_noisy_value_says_so_in_words() -> None:
+    """No colour and no mark alone."""
+    html = walk(machine({"round": entry(8.0, 3.0, noisy=True)}))
+
+    assert [f"8{NBSP}s (noisy)"] == cell(html, "walk.round")
+
+
+def test_what_is_missing_says_not_measured_yet() -> None:
+    """A machine whose file lacks an entry keeps its cell."""
+    html = walk(machine({"round": entry(8.0)}))
+
+    assert ["not measured yet"] == cell(html, "walk.home")
+
+
+@pytest.mark.parametrize("part", ["home", "hom", "another part"])
+def test_what_was_skipped_gives_the_reason(part: str) -> None:
+    """The part that would have measured it is found by its name, or because it is the only one."""
+    html = walk(machine({"round": entry(8.0)}, skipped={part: "it rained <hard>"}))
+
+    assert ["skipped: it rained <hard>"] == cell(html, "walk.home")
+    assert "Skipped: it rained &lt;hard&gt;." in html
+
+
+def test_a_measured_figure_is_not_called_skipped() -> None:
+    """One skipped part says nothing about the others."""
+    html = walk(machine({"round": entry(8.0)}, skipped={"round 2": "it rained"}))
+
+    assert [f"8.00{NBSP}s"] == cell(html, "walk.round")
+
+
+def test_without_results_every_figure_has_its_row() -> None:
+    """The table stands there before anybody has measured anything."""
+    html = walk()
+
+    assert 2 == html.count('<th scope="row">')
+    assert "results-sources" not in html
+
+
+def test_below_the_table_stands_where_it_was_measured() -> None:
+    """Machine, software and date, and a link to the raw samples."""
+    html = walk(machine({"round": entry(8.0)}))
+
+    assert "Measured on A processor, 2 cores, 2 threads, PyTorch 2.15.0, 2026-11-21" in html
+    assert 'href="../../../benchmarks/data/cpu-2-cores/2026-11-21.json"' in html
+
+
+def test_an_unknown_case_is_an_error() -> None:
+    """The message names it."""
+    with pytest.raises(PageError, match="no figure of a case 'swim'"):
+        case_html("swim", Store([ROUND]), AT)
+
+
+def test_the_newest_file_that_has_the_case_counts() -> None:
+    """A newer run of another case alone does not empty the table."""
+    old = machine({"round": entry(8.0)}, date="2026-11-20")
+    new = machine({"x": entry(1.0)}, date="2026-11-21", case="swim")
+
+    assert [new] == newest([new, old])
+    assert [old] == newest([new, old], "walk")
+    assert [new] == newest([new, old], "fly")
+
+
+# Families
+
+
+def test_a_large_family_becomes_tables_with_two_sides() -> None:
+    """Rows and columns are its first two lists, and each value of the third has its own table."""
+    entries = {d.fields["measured"].partition(":")[2]: entry(1.0) for d in GRID}
+    html = walk(machine(entries, gpu="A GPU"), figures=GRID)
+
+    captions = ["".join(c.itertext()) for c in tree(html).iter("caption")]
+    assert ["Miles miles in shoes, CPU", "Miles miles in shoes, GPU"] == captions
+    rows = [th.text for th in tree(html).iter("th") if th.get("scope") == "row"]
+    assert ["1,000", "2,000", "3,000", "4,000", "5,000"] * 2 == rows
+    assert len(GRID) == html.count("data-figure=")
+    assert [f"1.00{NBSP}s"] == cell(html, "walk.2000.dry_socks.cuda")
+
+
+def test_the_browser_can_name_every_figure_of_such_a_table() -> None:
+    """Pattern, rows and columns together give the names in the cells."""
+    entries = {d.fields["measured"].partition(":")[2]: entry(1.0) for d in GRID}
+    html = walk(machine(entries), figures=GRID)
+
+    named = [name for table in tree(html).iter("table") for name in composed(table)]
+    assert [td.get("data-figure") for td in tree(html).iter("td")] == named
+
+
+def composed(table: ElementTree.Element) -> list[str]:
+    """The figures of a table with two sides, named as the browser does it."""
+    names = []
+    for row in table.get("data-rows", "").split():
+        for column in table.get("data-columns", "").split():
+            name = table.get("data-pattern", "").replace("{column}", column)
+            for number, part in enumerate(row.split(",")):
+                name = name.replace(f"{{{number}}}", part)
+            names.append(name)
+    return names
+
+
+def test_a_machine_that_measured_nothing_of_a_family_takes_one_row() -> None:
+    """Instead of a cell for every figure."""
+    html = walk(machine({"round": entry(8.0)}), figures=[ROUND, *GRID])
+
+    assert 2 == html.count("not measured yet</td>")
+
+
+def test_families_over_the_same_list_share_a_table() -> None:
+    """What is measured goes across, so that speed and accuracy stand in one row."""
+    figures = [
+        definition(f"walk.{n}_{what}", f"the {what}: {{n}}", f"walk.{{n}}_{what}", n=n)
+        for what in ("time", "height")
+        for n in (1, 2, 3, 4)
+    ]
+    html = walk(machine({"1_time": entry(8.0)}), figures=figures)
+
+    heads = ["".join(th.itertext()) for th in tree(html).iter("th") if th.get("scope") == "col"]
+    assert ["n", "The time", "The height"] == heads
+    assert [f"8.00{NBSP}s"] == cell(html, "walk.1_time")
+    assert 1 == sum(1 for _ in tree(html).iter("table"))
+
+
+@pytest.mark.parametrize("case", cases.NAMES)
+def test_every_figure_of_a_case_stands_in_its_tables_once(case: str) -> None:
+    """Whatever families the catalogue has, the tables are sound HTML and leave nothing out."""
+    store = Store(read_catalogue())
+    names = []
+    for table in tree(case_html(case, store, AT)).iter("table"):
+        rows = [th for th in table.iter("th") if th.get("scope") == "row"]
+        names += composed(table) or ["".join(th.itertext()) for th in rows]
+
+    figures = [d for d in store.definitions.values() if d.case == case]
+    capital = {d.name: d.what[0].upper() + d.what[1:] for d in figures}
+    assert sorted(names) == sorted(d.name if d.name in names else capital[d.name] for d in figures)
+
+
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [("made.up", "no figure 'made.up'"), ("mnist.batches", "'mnist.batches' is computed")],
+)
+def test_a_figure_that_no_machine_can_give_stops_the_build(name: str, problem: str) -> None:
+    """The message names page, line and figure."""
+    with pytest.raises(PageError, match=rf"page\.md:7: lesson-machines: .*{problem}"):
+        machines(name, "lesson-machines", "", {"line": "7"}, Markdown())
+
+
+def test_the_chosen_figures_stand_in_one_table_with_all_known_names() -> None:
+    """The browser needs the names to know which figures of a file mean something here."""
+    html = machines("mnist_epoch.cpu\nladder.cpu_limit", "lesson-machines", "", {}, Markdown())
+
+    names = [td.get("data-figure") for td in tree(html).iter("td")]
+    assert {"mnist_epoch.cpu", "ladder.cpu_limit"} == set(names)
+    assert "tiny_epoch.samples_{100,200}.cpu" in str(tree(html)[0].get("data-known")).split()
+
+
+def test_the_known_names_are_those_of_the_catalogue() -> None:
+    """Spelled out again, the short list that the browser gets has every figure of a result file."""
+    definitions = read_catalogue()
+    names: list[str] = []
+    for short in known_names(definitions):
+        pieces = re.split(r"\{(.*?)\}", short)
+        choices = [piece.split(",") if i % 2 else [piece] for i, piece in enumerate(pieces)]
+        names += ["".join(combination) for combination in itertools.product(*choices)]
+
+    assert [d.name for d in definitions if d.kind in FROM_RESULTS] == names
+
+
+# Pages
+
+
+def pages() -> list[str]:
+    """The results pages by name."""
+    return sorted(path.stem for path in RESULTS.glob("*.md") if path.stem != "index")
+
+
+def test_every_case_is_on_exactly_one_page() -> None:
+    """Whoever adds a case is told to show it."""
+    shown = [
+        case
+        for name in pages()
+        for case in re.findall(r'lesson-results case="(\w+)"', (RESULTS / f"{name}.md").read_text())
+    ]
+
+    assert sorted(cases.NAMES) == sorted(shown)
+
+
+@pytest.mark.parametrize("name", pages())
+def test_every_table_stands_under_a_heading_of_its_case(name: str) -> None:
+    """The overview links to these headings."""
+    text = (RESULTS / f"{name}.md").read_text(encoding="utf-8")
+    page = read_page(name, RESULTS)
+
+    assert re.findall(r'case="(\w+)"', text) == list(page.cases)
+
+
+def test_the_overview_lists_every_page() -> None:
+    """A page that it does not name would be found by nobody."""
+    body = re.search(
+        r"```lesson-results-overview\n(.*?)```", (RESULTS / "index.md").read_text(), re.DOTALL
+    )
+
+    assert body is not None
+    assert pages() == sorted(body[1].split())
+
+
+def test_the_overview_counts_what_is_measured_where(tmp_path: Path) -> None:
+    """For each case, each machine, and in all; each case links to its tables."""
+    (tmp_path / "walks.md").write_text(
+        '# Walks\n\n## Out { #walk }\n\n```lesson-results case="walk"\n'
+    )
+    store = Store([ROUND, HOME], [machine({"round": entry(8.0)})])
+
+    html = overview_html([read_page("walks", tmp_path)], store, AT)
+
+    assert '<a href="../../../benchmarks/results/walks/#walk">Out</a>' in html
+    cells = ["".join(td.itertext()) for td in tree(html).iter("td")]
+    assert ["2", "1 measured"] * 2 == cells
+    assert "Of 2 figures, 1 have been measured on some machine, and 1 on none so far." in html
+
+
+def test_a_page_that_is_not_there_is_named(tmp_path: Path) -> None:
+    """The build stops with its path."""
+    with pytest.raises(PageError, match=r"there is no page .*walks\.md"):
+        read_page("walks", tmp_path)
+
+
+def test_pages_stay_light_with_two_more_machines(tmp_path: Path) -> None:
+    """With everything measured on two GPU machines, each page keeps its budgets."""
+    skipped = shutil.ignore_patterns("__pycache__")
+    for room in ("docs", "lesson_code", "lesson_site", "benchmarks"):
+        shutil.copytree(REPOSITORY / room, tmp_path / room, symlinks=True, ignore=skipped)
+    shutil.copy(REPOSITORY / "mkdocs.yml", tmp_path)
+    for name in ("made-up-first", "made-up-second"):
+        file = tmp_path / "benchmarks" / "results" / name / "2026-11-21-uncommitted.json"
+        file.parent.mkdir()
+        file.write_text(json.dumps(made_up_file(name)), encoding="utf-8")
+
+    built = build(tmp_path / "site", at=tmp_path)
+
+    assert not built.returncode, built.stderr.strip().splitlines()[-1]
+    site = tmp_path / "site"
+    measured = [size_of(page, site) for page in (site / "benchmarks").rglob("index.html")]
+    heavy = [size for size in measured if size[1] > BUDGET_ELEMENTS or size[2] > BUDGET_KB]
+    assert 0 < len(measured)
+    assert [] == heavy
+
+
+def made_up_file(machine_name: str) -> dict[str, Any]:
+    """A result file of a GPU machine that holds every entry that the catalogue asks for."""
+    parts: dict[str, Any] = {}
+    for target in sorted({t for d in read_catalogue() for t in d.targets}):
+        case, _, name = target.partition(":")
+        made = method_entry([1.231, 1.234, 1.239], "s", device="cuda" if "cuda" in name else "cpu")
+        one = {"finished": "2026-11-21T14:00Z", "took_s": 1.0, "load_average": 0.1, "entries": {}}
+        part = parts.setdefault(case, {"all": one})["all"]
+        part["entries"][name] = {**made, "amount": 2e9}
+    return result_content(parts, {**GPU_MACHINE, "machine": machine_name, "gpu": machine_name})
+
+
+def size_of(path: Path, site: Path) -> tuple[str, int, float]:
+    """A page's address, its elements and its size, with the modules that its elements load."""
+    html = path.read_text(encoding="utf-8")
+    size = measure(read_document(path.relative_to(site), html), site)
+    loaded = LOADED_LATER if "<machine-filter>" in html else ()
+    modules = [(site / "assets" / "elements" / f"{name}.js").read_bytes() for name in loaded]
+    kb = size.kb + sum(len(gzip.compress(module, compresslevel=6)) for module in modules) / 1000
+    return path.parent.name, size.elements + FILTER_ELEMENTS, kb
