@@ -57,15 +57,19 @@ class House:
     def __init__(self, root: Path) -> None:
         self.root = root
         self.log = root / "log"
-        for name in ("Makefile", "pyproject.toml", "constraints.txt"):
+        for name in ("Makefile", "pyproject.toml", "constraints.txt", "package-lock.json"):
             shutil.copy(REPOSITORY / name, root)
         self.python = root / "python"
-        self.python.write_text(FAKE_PYTHON)
-        self.python.chmod(0o755)
+        self.tools = root / "tools"
+        self.tools.mkdir()
+        for command, script in ((self.python, FAKE_PYTHON), (self.tools / "npm", "#!/bin/sh\n")):
+            command.write_text(script)
+            command.chmod(0o755)
 
     def make(self, *arguments: str, fail: str = "") -> subprocess.CompletedProcess[str]:
         """Run make as somebody types it; a call of Python that contains ``fail`` fails."""
         kept = {name: value for name, value in os.environ.items() if "MAKE" not in name}
+        kept["PATH"] = f"{self.tools}{os.pathsep}{kept['PATH']}"
         environment = {**kept, "LOG": str(self.log)} | ({"FAIL": fail} if fail else {})
         return subprocess.run(
             ["make", f"PYTHON={self.python}", *arguments],
@@ -284,6 +288,7 @@ def test_nothing_that_we_write_is_ignored() -> None:
         for room in rooms
         for path in (REPOSITORY / room).rglob("*")
         if path.suffix in (".py", ".md", ".js", ".mjs", ".css", ".svg", ".json", ".toml", ".gz")
+        and "vendor" not in path.parts  # fetched, not written
     ]
     ignored = subprocess.run(
         ["git", "check-ignore", "--stdin"],

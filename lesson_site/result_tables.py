@@ -1,0 +1,493 @@
+"""The results pages: everything that the result files say, as tables drawn from the catalogue.
+
+Three fences. ``lesson-results case="…"`` shows every figure of one case on every machine;
+``lesson-results-overview`` counts, for the pages it lists, how much of each case is measured where;
+``lesson-machines`` shows chosen figures, and has room for the reader's own machine.
+
+A table holds ``data-figure`` in its cells and ``data-machine`` over its columns or groups of rows:
+from these the browser hides machines and adds the reader's own. It computes nothing.
+"""
+
+import logging
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from markdown import Markdown
+
+from benchmarks import catalogue
+from benchmarks.catalogue import FROM_RESULTS, Definition
+from benchmarks.quantities import write
+from benchmarks.summary import Estimate
+from lesson_site.errors import PageError
+from lesson_site.fences import Options, fence
+from lesson_site.figure_store import NOT_MEASURED, Result, Store, open_store
+from lesson_site.page import Page, current_page
+
+LOG = logging.getLogger("mkdocs.lesson_site.result_tables")  # a child of MkDocs' own
+PAGES = Path("docs/benchmarks/results")
+# A heading that names a case by its anchor, as in: ## Matrix products { #matmul }
+CASE_HEADING = re.compile(r"^## (?P<title>.+?) \{ #(?P<case>[a-z0-9_]+) \}$", re.MULTILINE)
+TITLE = re.compile(r"^# (?P<title>.+?)(?: \{.*\})?$", re.MULTILINE)
+DEVICES = {"cpu": "CPU", "cuda": "GPU"}
+LARGE_FAMILY = 20  # members; such a one fills a table of its own
+SMALL_TABLE = 8  # figures; fewer read well as rows
+
+
+@fence(case=True)
+def case_table(source: str, options: Options, md: Markdown) -> str:
+    """Every figure of the case that ``case`` names, on every machine."""
+    case, store, page = options["case"], open_store(), current_page(md)
+    html = case_html(case, store, page)
+    missing = sum(not store.figure(d.name).measured for d in _figures_of(case, store))
+    if missing:
+        count = "1 figure" if missing == 1 else f"{missing} figures"
+        LOG.info("%s: %s of case %s not measured yet on any machine", page.source, count, case)
+    return html
+
+
+@fence()
+def overview(source: str, options: Options, md: Markdown) -> str:
+    """How much of each case is measured on which machine; the body lists results pages."""
+    names = source.split()
+    return overview_html([read_page(name) for name in names], open_store(), current_page(md))
+
+
+@fence()
+def machines(source: str, options: Options, md: Markdown) -> str:
+    """The figures that the body lists, one a line, on every machine; with all known names."""
+    store = open_store()
+    definitions = [_measurable(name, store) for name in source.split()]
+    known = " ".join(known_names(store.definitions.values()))
+    results = newest(store.results)
+    used = {r.file: r for d in definitions for r in newest(store.results, d.case)}
+    return (
+        f'<div class="results results-main" data-known="{escape(known)}" data-search-exclude="">'
+        f"{_flat_table('The same figures on every machine', definitions, store, results)}"
+        f"{_sources(list(used.values()), None, current_page(md))}</div>"
+    )
+
+
+def _measurable(name: str, store: Store) -> Definition:
+    """The figure of that name, if result files give it.
+
+    Raises:
+        FigureError: If there is none of that name.
+        PageError: If it comes from somewhere else.
+    """
+    store.figure(name)
+    definition = store.definitions[name]
+    if definition.kind not in FROM_RESULTS:
+        raise PageError(f"{name!r} is {definition.kind}, so no machine has its own value")
+    return definition
+
+
+def known_names(definitions: Iterable[Definition]) -> list[str]:
+    """Every name that a result file may use; a family once, its lists as ``{one,two}``."""
+    families: dict[str, dict[str, dict[str, None]]] = {}
+    for definition in definitions:
+        if definition.kind in FROM_RESULTS:
+            lists = families.setdefault(definition.family or definition.name, {})
+            for name, value in definition.member.items():
+                lists.setdefault(name, {})[str(value)] = None
+    return [
+        family.format(**{name: f"{{{','.join(values)}}}" for name, values in lists.items()})
+        for family, lists in families.items()
+    ]
+
+
+# One case
+
+
+def case_html(case: str, store: Store, page: Page) -> str:
+    """The tables of one case, and below them where and when it was measured.
+
+    Raises:
+        PageError: If no figure of the catalogue comes from that case.
+    """
+    definitions = _figures_of(case, store)
+    if not definitions:
+        raise PageError(f"the catalogue has no figure of a case {case!r}")
+    results = newest(store.results, case)
+    blocks = list(_blocks(definitions))
+    inside = {d.name for block in blocks for d in block.definitions.values()}
+    rows = [d for d in definitions if d.name not in inside]
+    tables = [_flat_table(f"{case}: figures", rows, store, results)] if rows else []
+    for number, block in enumerate(blocks, start=1):
+        tables.append(_two_way_table(f"{case}, table {number}", block, results))
+    sources = _sources(results, case, page)
+    return f'<div class="results" data-search-exclude="">{"".join(tables)}{sources}</div>'
+
+
+def newest(results: Iterable[Result], case: str | None = None) -> list[Result]:
+    """For each machine its newest file that has the case, or the newest of all if none has it.
+
+    Args:
+        results: Result files, the newest of each machine first.
+        case: A case; None for any.
+    """
+    found: dict[str, Result] = {}
+    for result in results:
+        first = found.setdefault(result.provenance["machine"], result)
+        if case is not None and case not in first.cases and case in result.cases:
+            found[result.provenance["machine"]] = result
+    return list(found.values())
+
+
+def machine_name(result: Result) -> str:
+    """What a reader calls the machine: its GPU, or its processor with the number of cores."""
+    at = result.provenance
+    return str(at["gpu"] or f"{at['processor']}, {at['cores']} cores")
+
+
+# A table with a column for each machine
+
+
+def _flat_table(
+    label: str, definitions: Sequence[Definition], store: Store, results: Sequence[Result]
+) -> str:
+    """Figures down, machines across."""
+    head = "".join(
+        f'<th scope="col" data-machine="{_slug(result)}">{escape(machine_name(result))} '
+        f"<small>{result.provenance['date']}</small></th>"
+        for result in results
+    )
+    rows = []
+    for definition in definitions:
+        measured = {_slug(r): r for r in newest(store.results, definition.case)}
+        cells = "".join(_cell(definition, measured[_slug(result)]) for result in results)
+        what = escape(definition.what[0].upper() + definition.what[1:])
+        rows.append(f'<tr><th scope="row">{what}</th>{cells}</tr>')
+    return _scroll(
+        label,
+        f'<table class="results-table by-machine"><thead><tr><th scope="col">What</th>{head}</tr>'
+        f"</thead><tbody>{''.join(rows)}</tbody></table>",
+    )
+
+
+# A table with two sides, and a group of rows for each machine
+
+
+@dataclass(frozen=True)
+class _Block:
+    """Figures that fill a table with two sides.
+
+    Attributes:
+        caption: What they are, as HTML.
+        corner: What goes down, and across.
+        rows: The titles of what goes down, by what stands in the figures' names, commas between.
+        columns: The same for what goes across.
+        pattern: The figures' names for the browser: ``{0}`` and so on is the row, part by part.
+        definitions: The figures, by row and column.
+    """
+
+    caption: str
+    corner: str
+    rows: dict[str, str]
+    columns: dict[str, str]
+    pattern: str
+    definitions: dict[tuple[str, str], Definition]
+
+
+def _blocks(definitions: Sequence[Definition]) -> Iterator[_Block]:
+    """A family over two lists, or several families that share their lists and most of a name.
+
+    Families that share them are taken together unless they are large. What is left over reads
+    well as rows.
+    """
+    families: dict[str, list[Definition]] = {}
+    for definition in definitions:
+        families.setdefault(definition.family, []).append(definition)
+    alike: dict[tuple[str, str], list[list[Definition]]] = {}
+    for name, members in families.items():
+        lists = len(members[0].member)
+        if lists > 1 and len(members) >= LARGE_FAMILY:
+            yield from _blocks_of_family(members)
+        elif lists:
+            key = (name.rpartition(".")[0], str([d.member for d in members]))
+            alike.setdefault(key, []).append(members)
+    for group in alike.values():
+        if len(group) * len(group[0]) < SMALL_TABLE:
+            continue
+        if len(group) > 1:
+            yield _block_of_families(group)
+        elif len(group[0][0].member) > 1:
+            yield from _blocks_of_family(group[0])
+
+
+def _blocks_of_family(members: Sequence[Definition]) -> Iterator[_Block]:
+    """First list down, second across, and a block for each combination of the others."""
+    row, column, *others = members[0].member
+    combinations = dict.fromkeys(tuple(d.member[name] for name in others) for d in members)
+    for combination in combinations:
+        fixed = dict(zip(others, combination, strict=True))
+        inside = [d for d in members if all(d.member[k] == v for k, v in fixed.items())]
+        titles = {name: _title(value, inside[0]) for name, value in fixed.items()}
+        titles |= {row: _named(row), column: _named(column)}
+        yield _Block(
+            _sentence(inside[0].family_what, titles),
+            f"{_word(row)} ↓ {_word(column)} →",
+            {str(d.member[row]): _title(d.member[row], d) for d in inside},
+            {str(d.member[column]): _title(d.member[column], d) for d in inside},
+            inside[0].family.format(**fixed, **{row: "{0}", column: "{column}"}),
+            {(str(d.member[row]), str(d.member[column])): d for d in inside},
+        )
+
+
+def _block_of_families(families: Sequence[Sequence[Definition]]) -> _Block:
+    """The members down, the families across; what all families say at their end is the caption."""
+    lists = list(families[0][0].member)
+    titles = {name: _named(name) for name in lists}
+    numbered = {name: f"{{{number}}}" for number, name in enumerate(lists)}
+    said = [members[0].family_what for members in families]
+    end = said[0].partition(": ")[2]
+    if not all(what.endswith(f": {end}") for what in said):
+        end = ""
+    each = f"For each {' and '.join(map(_word, lists))}"
+    named = end and end not in {f"{{{name}}}" for name in lists}
+    return _Block(
+        _sentence(end, titles) if named else each,
+        ", ".join(map(_word, lists)),
+        {_row(d): ", ".join(_title(value, d) for value in d.member.values()) for d in families[0]},
+        {
+            members[0].family.format(**numbered): _sentence(
+                what.removesuffix(f": {end}") if end else what, titles
+            )
+            for members, what in zip(families, said, strict=True)
+        },
+        "{column}",
+        {(_row(d), d.family.format(**numbered)): d for members in families for d in members},
+    )
+
+
+def _row(definition: Definition) -> str:
+    return ",".join(str(value) for value in definition.member.values())
+
+
+def _sentence(what: str, titles: dict[str, str]) -> str:
+    """What a family is, as HTML."""
+    text = escape(what).format(**titles)
+    return re.sub(r"^(<em>)?(.)", lambda found: (found[1] or "") + found[2].upper(), text)
+
+
+def _two_way_table(label: str, block: _Block, results: Sequence[Result]) -> str:
+    """One group of rows for each machine; one row for a machine that measured nothing of it."""
+    head = "".join(f'<th scope="col">{title}</th>' for title in block.columns.values())
+    titles = escape("|".join(block.rows.values()))
+    return _scroll(
+        label,
+        f'<table class="results-table two-way" data-pattern="{escape(block.pattern)}" '
+        f'data-rows="{" ".join(block.rows)}" data-columns="{" ".join(block.columns)}" '
+        f'data-titles="{titles}"><caption>{block.caption}</caption>'
+        f'<thead><tr><th scope="col">{block.corner}</th>{head}</tr></thead>'
+        f"{''.join(_machine_rows(block, result) for result in results)}</table>",
+    )
+
+
+def _machine_rows(block: _Block, result: Result) -> str:
+    name, date = escape(machine_name(result)), result.provenance["date"]
+    wide = len(block.columns) + 1
+    title = f'<th scope="rowgroup" colspan="{wide}">{name} <small>{date}</small></th>'
+    begin = f'<tbody data-machine="{_slug(result)}"><tr class="machine">{title}</tr>'
+    if all(_estimate(d, result) is None for d in block.definitions.values()):
+        reason = _why_missing(next(iter(block.definitions.values())), result)
+        return f'{begin}<tr><td class="not-measured" colspan="{wide}">{reason}</td></tr></tbody>'
+    rows = []
+    for row, row_title in block.rows.items():
+        cells = "".join(_cell(block.definitions[row, c], result, True) for c in block.columns)
+        rows.append(f'<tr><th scope="row">{row_title}</th>{cells}</tr>')
+    return f"{begin}{''.join(rows)}</tbody>"
+
+
+# Cells
+
+
+def _cell(definition: Definition, result: Result, short: bool = False) -> str:
+    """A value with its unit; or why there is none, in a word where ``short``."""
+    value = _estimate(definition, result)
+    if value is None:
+        reason = _why_missing(definition, result)
+        text = reason.partition(":")[0] if short else reason
+        return f'<td class="not-measured" data-figure="{definition.name}">{text}</td>'
+    text = escape(write(value.value, definition.unit, value.spread))
+    noisy = " (noisy)" if value.noisy else ""
+    return f'<td data-figure="{definition.name}">{text}{noisy}</td>'
+
+
+def _estimate(definition: Definition, result: Result) -> Estimate | None:
+    return catalogue.value_in(definition, result.cases)
+
+
+def _why_missing(definition: Definition, result: Result) -> str:
+    """``skipped`` with the reason, if a skipped part would have measured it."""
+    skipped = result.skipped.get(definition.case or "", {})
+    measured = result.cases.get(definition.case or "", {})
+    for target in definition.targets:
+        entry = target.partition(":")[2]
+        parts = [part for part in skipped if entry not in measured and entry.startswith(part)]
+        # A part that has another name than its entries is the one, if nothing else was skipped
+        if not parts and len(skipped) == 1 and entry not in measured:
+            parts = list(skipped)
+        if parts:
+            return escape(f"skipped: {skipped[max(parts, key=len)]}")
+    return NOT_MEASURED
+
+
+# Where it was measured
+
+
+def _sources(results: Sequence[Result], case: str | None, page: Page) -> str:
+    """Machine, software and date of every column, with the raw samples."""
+    items = "".join(_source(result, case, page) for result in results)
+    return f'<ul class="results-sources">{items}</ul>' if results else ""
+
+
+def _source(result: Result, case: str | None, page: Page) -> str:
+    start = f'<li data-machine="{_slug(result)}">'
+    if case is not None and case not in result.cases:
+        name = escape(machine_name(result))
+        return f"{start}{name}: {NOT_MEASURED}; no result file of this machine has the case.</li>"
+    commit = result.provenance.get("commit")
+    code = f", commit <code>{escape(commit)}</code>" if commit else ""
+    href = f"{page.root}benchmarks/data/{escape(result.file)}"
+    skipped = result.skipped.get(case or "", {})
+    reasons = dict.fromkeys(skipped.values())
+    why = " ".join(f"Skipped: {escape(reason)}." for reason in reasons)
+    return (
+        f"{start}Measured on {escape(result.where)}{code}. "
+        f'<a href="{href}">All raw samples</a>. {why}</li>'
+    )
+
+
+# The overview
+
+
+@dataclass(frozen=True)
+class ResultsPage:
+    """A page with results.
+
+    Attributes:
+        name: Its file without the suffix.
+        title: Its first heading.
+        cases: The headings of its cases, by case.
+    """
+
+    name: str
+    title: str
+    cases: dict[str, str]
+
+
+def read_page(name: str, folder: Path = PAGES) -> ResultsPage:
+    """A results page, as far as its headings tell.
+
+    Raises:
+        PageError: If there is no such page, or it has no heading.
+    """
+    path = folder / f"{name}.md"
+    if not path.is_file():
+        raise PageError(f"there is no page {path}")
+    text = path.read_text(encoding="utf-8")
+    title = TITLE.search(text)
+    if title is None:
+        raise PageError(f"{path} has no heading")
+    return ResultsPage(name, title["title"], {m["case"]: m["title"] for m in _headings(text)})
+
+
+def _headings(text: str) -> Iterator[re.Match[str]]:
+    """The headings that name a case; the other ones show none."""
+    return (m for m in CASE_HEADING.finditer(text) if f'case="{m["case"]}"' in text)
+
+
+def overview_html(pages: Sequence[ResultsPage], store: Store, page: Page) -> str:
+    """Cases down, machines across; each cell counts figures, and the last row all of them."""
+    results = newest(store.results)
+    head = "".join(
+        f'<th scope="col" data-machine="{_slug(r)}">{escape(machine_name(r))}</th>' for r in results
+    )
+    groups = "".join(_overview_group(of, store, results, page) for of in pages)
+    figures = [d for of in pages for case in of.cases for d in _figures_of(case, store)]
+    return (
+        '<div class="results" data-search-exclude="">'
+        + _scroll(
+            "What is measured where",
+            '<table class="results-table by-machine"><thead><tr><th scope="col">Case</th>'
+            f'<th scope="col">Figures</th>{head}</tr></thead>{groups}'
+            f'<tbody><tr class="total"><th scope="row">All of them</th>'
+            f"{_counts(figures, store, results)}</tr></tbody></table>",
+        )
+        + f"</div><p>{_measured_sentence(figures, store)}</p>"
+    )
+
+
+def _overview_group(of: ResultsPage, store: Store, results: Sequence[Result], page: Page) -> str:
+    address = f"{page.root}benchmarks/results/{of.name}/"
+    rows = "".join(
+        f'<tr><th scope="row"><a href="{address}#{case}">{escape(title)}</a></th>'
+        f"{_counts(_figures_of(case, store), store, results)}</tr>"
+        for case, title in of.cases.items()
+    )
+    title = f'<th scope="rowgroup" colspan="{len(results) + 2}">{escape(of.title)}</th>'
+    return f'<tbody><tr class="machine">{title}</tr>{rows}</tbody>'
+
+
+def _figures_of(case: str, store: Store) -> list[Definition]:
+    return [d for d in store.definitions.values() if d.case == case]
+
+
+def _counts(figures: Sequence[Definition], store: Store, results: Sequence[Result]) -> str:
+    """How many figures there are, and how many of them each machine has measured."""
+    counted = []
+    for result in results:
+        slug = _slug(result)
+        files = [r for r in store.results if _slug(r) == slug]
+        counted.append(
+            sum(_estimate(d, one) is not None for d in figures for one in newest(files, d.case))
+        )
+    cells = "".join(f"<td>{f'{count} measured' if count else 'none yet'}</td>" for count in counted)
+    return f"<td>{len(figures)}</td>{cells}"
+
+
+def _measured_sentence(figures: Sequence[Definition], store: Store) -> str:
+    """How many figures some machine has measured, and how many none."""
+    measured = sum(store.figure(d.name).measured for d in figures)
+    missing = len(figures) - measured
+    if not missing:
+        return f"Each of the {len(figures)} figures has been measured on some machine."
+    return (
+        f"Of {len(figures)} figures, {measured} have been measured on some machine, "
+        f"and {missing} on none so far."
+    )
+
+
+# What they share
+
+
+def _scroll(label: str, table: str) -> str:
+    """A table that moves sideways inside itself where the screen is narrow."""
+    return (
+        f'<div class="results-scroll" tabindex="0" role="region" aria-label="{escape(label)}">'
+        f"{table}</div>"
+    )
+
+
+def _slug(result: Result) -> str:
+    return str(result.provenance["machine"])
+
+
+def _named(name: str) -> str:
+    return f"<em>{_word(name)}</em>"
+
+
+def _word(name: str) -> str:
+    return escape(name.replace("_", " "))
+
+
+def _title(value: Any, definition: Definition) -> str:
+    """What stands in a family's braces, as a reader says it."""
+    if isinstance(value, int):
+        return f"{value:,}"
+    words = definition.fields.get("words", {})
+    return escape(words[value]) if value in words else DEVICES.get(value) or _word(str(value))

@@ -1,0 +1,145 @@
+"""Pages follow the result files: what is removed is "not measured yet", what is added is shown."""
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from benchmarks import result_file
+from lesson_site.figure_store import Store, open_store, read_catalogue, read_result, sort_results
+from tests.benchmarks.made_up import GPU_MACHINE, part, result
+from tests.building import REPOSITORY, build
+from tests.site.conftest import Copy
+
+NBSP = "\N{NO-BREAK SPACE}"
+PAGE = """\
+---
+claims:
+  - tiny_epoch.samples_100.cpu < tiny_epoch.samples_100.cuda
+---
+# 1. First { #first }
+
+A tiny epoch on the GPU takes [[tiny_epoch.samples_100.cuda]], one of MNIST [[mnist_epoch.cpu]].
+
+```lesson-chart show="hook"
+```
+"""
+RESULTS = sorted(result_file.FOLDER.glob("*/*.json"))
+
+
+def made_up(tiny_gpu_s: float = 0.005) -> str:
+    """A result of a GPU machine that does not exist, with the two tasks of the hook."""
+    cases = {
+        "tiny_epoch": {"samples_100": part(samples_100__cpu=0.002, samples_100__cuda=tiny_gpu_s)},
+        "mnist_epoch": {"epoch": part(cpu=12.3, cuda=4.56)},
+    }
+    return json.dumps(result(cases, GPU_MACHINE))
+
+
+def remove_results(root: Path) -> None:
+    """Remove every result file of a repository; git keeps the folder itself."""
+    for machine in (root / result_file.FOLDER).iterdir():
+        if machine.is_dir():
+            shutil.rmtree(machine)
+
+
+def without_results(copy: Copy) -> Copy:
+    """The copy with the page above and no result file."""
+    remove_results(copy.root)
+    copy.write("docs/tiny/01-first.md", PAGE)
+    return copy
+
+
+def built_page(copy: Copy) -> tuple[str, str]:
+    """The HTML of the page, and what the strict build said."""
+    built = build(copy.root / "site", at=copy.root)
+    assert not built.returncode, built.stderr
+    html = (copy.root / "site" / "tiny" / "01-first" / "index.html").read_text(encoding="utf-8")
+    return html, built.stderr
+
+
+def sentence(html: str) -> str:
+    """The page's sentence as its readers see it."""
+    found = re.search(r"A tiny epoch.*?</p>", html, flags=re.DOTALL)
+    assert found
+    return re.sub(r"<[^>]*>", "", found[0]).strip()
+
+
+def hook(html: str) -> str:
+    """The page's chart."""
+    found = re.search(r"<figure class=\"chart.*?</figure>", html, flags=re.DOTALL)
+    assert found
+    return found[0]
+
+
+def test_without_results_the_page_says_not_measured_yet(copy: Copy) -> None:
+    """It builds strictly, the sentence and the chart say so, and the build's log counts them."""
+    html, said = built_page(without_results(copy))
+
+    assert (
+        "A tiny epoch on the GPU takes not measured yet, one of MNIST not measured yet."
+        == sentence(html)
+    )
+    assert "Nothing of this has been measured yet." in html
+    assert "2 figures not measured yet" in said
+
+
+def test_a_new_result_changes_sentence_and_chart_with_no_edit(copy: Copy) -> None:
+    """The file is put there, and nothing else."""
+    before, _ = built_page(without_results(copy))
+    copy.write("benchmarks/results/made-up-gpu/2026-11-21-abcdef0.json", made_up())
+
+    after, said = built_page(copy)
+
+    assert f"A tiny epoch on the GPU takes 5.0{NBSP}ms, one of MNIST 12.3{NBSP}s." == sentence(
+        after
+    )
+    assert "Made-up GPU" in after
+    assert "Made-up GPU" not in before
+    assert f"4.56{NBSP}s" in hook(after)
+    assert "Nothing of this has been measured yet." in hook(before)
+    assert "Nothing of this has been measured yet." not in hook(after)
+    assert "not measured yet: " not in said
+
+
+def test_a_damaged_result_stops_the_build_with_its_place(copy: Copy) -> None:
+    """One sentence names the file and what is wrong there; nothing of it reaches a page."""
+    broken = json.loads(made_up())
+    broken["cases"]["mnist_epoch"]["epoch"]["entries"]["cpu"]["median"] = "fast"
+    file = "benchmarks/results/made-up-gpu/2026-11-21-abcdef0.json"
+    without_results(copy).write(file, json.dumps(broken))
+
+    built = build(copy.root / "site", at=copy.root)
+
+    assert built.returncode
+    assert f"{file} at cases.mnist_epoch.epoch.entries.cpu.median" in built.stderr
+
+
+@pytest.mark.parametrize("removed", RESULTS, ids=lambda path: path.stem)
+def test_each_result_file_can_be_removed(removed: Path) -> None:
+    """Every figure is then a value of another file, or says that it is not measured yet."""
+    left = [read_result(path) for path in RESULTS if path != removed]
+    store = Store(read_catalogue(), sort_results(left), open_store().citations)
+
+    for name in store.definitions:
+        figure = store.figure(name)
+        assert figure.text == "not measured yet" or figure.measured
+        assert figure.source
+
+
+def test_the_real_site_builds_without_any_result(tmp_path: Path) -> None:
+    """All its pages, strictly; what only a result could say, none of them says."""
+    for room in ("docs", "lesson_code", "lesson_site", "benchmarks"):
+        skipped = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(REPOSITORY / room, tmp_path / room, symlinks=True, ignore=skipped)
+    shutil.copy(REPOSITORY / "mkdocs.yml", tmp_path)
+    remove_results(tmp_path)
+
+    built = build(tmp_path / "site", at=tmp_path)
+    page = tmp_path / "site" / "gpu-training" / "02-a-timing-challenge" / "index.html"
+
+    assert not built.returncode, built.stderr
+    assert "one epoch takes" in page.read_text(encoding="utf-8")
+    assert page.read_text(encoding="utf-8").count("not measured yet") >= 4

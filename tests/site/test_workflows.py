@@ -1,0 +1,83 @@
+"""What the workflows of the repository may do, and on whose account."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.building import REPOSITORY
+
+WORKFLOWS = sorted((REPOSITORY / ".github" / "workflows").glob("*.yml"))
+GPU = REPOSITORY / ".github" / "workflows" / "gpu.yml"
+
+
+def read(name: str) -> dict[str, Any]:
+    """A workflow; YAML 1.1 takes its key ``on`` for a truth value."""
+    text = (GPU.parent / name).read_text(encoding="utf-8")
+    content: dict[str, Any] = yaml.safe_load(re.sub(r"^on:", '"on":', text, flags=re.MULTILINE))
+    return content
+
+
+def steps(job: dict[str, Any], key: str) -> list[str]:
+    """What the steps of a job use, or run."""
+    return [str(step[key]) for step in job["steps"] if key in step]
+
+
+@pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda path: path.stem)
+def test_no_checkout_leaves_its_token_behind(workflow: Path) -> None:
+    """Later steps, and what they install, find no credentials on the disk."""
+    jobs = read(workflow.name)["jobs"].values()
+    checkouts = [
+        step for job in jobs for step in job["steps"] if "actions/checkout@" in step.get("uses", "")
+    ]
+
+    assert all(step["with"]["persist-credentials"] is False for step in checkouts)
+
+
+def test_nobody_else_starts_a_run_on_the_gpu() -> None:
+    """By hand and weekly, on the main branch, and not in a fork; never for a pull request."""
+    content = read("gpu.yml")
+
+    assert {"workflow_dispatch", "schedule"} == set(content["on"])
+    guard = content["jobs"]["measure"]["if"]
+    assert "vars.GPU_RUNNER != ''" in guard
+    assert "!github.event.repository.fork" in guard
+    assert "github.ref == 'refs/heads/main'" in guard
+    assert not content["concurrency"]["cancel-in-progress"]
+
+
+def test_only_the_gpu_workflow_uses_our_machine() -> None:
+    """What pull requests start runs on hosted machines."""
+    for workflow in WORKFLOWS:
+        hosted = [job["runs-on"] == "ubuntu-latest" for job in read(workflow.name)["jobs"].values()]
+        assert workflow == GPU or all(hosted)
+
+
+def test_nothing_on_the_gpu_machine_can_write() -> None:
+    """It reads the code and hands over files; the job with the token runs nothing of theirs."""
+    measure, offer = (read("gpu.yml")["jobs"][name] for name in ("measure", "offer"))
+
+    assert ["self-hosted", "linux", "gpu"] == measure["runs-on"]
+    assert {"contents": "read"} == measure["permissions"]
+    assert "GH_TOKEN" not in str(measure)
+    assert "ubuntu-latest" == offer["runs-on"]
+    assert {"contents": "write", "pull-requests": "write"} == offer["permissions"]
+    assert "python" not in " ".join(steps(offer, "run"))
+    assert "${{" not in " ".join([*steps(measure, "run"), *steps(offer, "run")])
+
+
+def test_the_gpu_workflow_tests_then_measures_then_compares() -> None:
+    """With the same commands that people type."""
+    commands = "\n".join(steps(read("gpu.yml")["jobs"]["measure"], "run"))
+    expected = [
+        "-m pytest -m gpu --require-gpu",
+        "-m benchmarks run",
+        "-m benchmarks validate",
+        "-m benchmarks summarize --compare-latest",
+        "-m lesson_site record --all --device cuda",
+    ]
+
+    places = [commands.index(command) for command in expected]
+    assert sorted(places) == places
