@@ -64,18 +64,18 @@ def rung(log: list[str], name: str, breaks_in_epoch: int = 0) -> Any:
 def test_rungs_take_turns_and_a_broken_one_stops_no_other() -> None:
     """Every other round runs backwards, and the reason is kept in one line."""
     log: list[str] = []
-    climb = ladder.Climb(CPU)
+    climb = ladder.Climb(CPU, two_images())
     for name, breaks in (("a", 0), ("b", 2), ("c", 0)):
         climb.set_up(name, rung(log, name, breaks), two_images())
     for number in range(3):
         climb.one_epoch(number)
-    entries = climb.entries("cpu", two_images(), two_images())
+    entries = climb.entries("cpu", two_images())
 
     assert log == ["a", "b", "c", "c", "a", "a", "c"]
     assert climb.broken == {"b": "b: RuntimeError: no kernel image"}
     assert {name.partition(".")[0] for name in entries} == {"cpu_a", "cpu_c"}
     assert entries["cpu_a"]["loss"] == pytest.approx(1 / 3)
-    assert entries["cpu_a.accuracy"]["samples"] == [100.0]
+    assert entries["cpu_a.accuracy"]["samples"] == [100.0, 100.0]
 
 
 def test_a_rung_that_can_not_be_built_is_put_aside() -> None:
@@ -84,12 +84,12 @@ def test_a_rung_that_can_not_be_built_is_put_aside() -> None:
     def broken(data: Data, device: torch.device) -> Training:
         raise OSError("no compiler")
 
-    climb = ladder.Climb(CPU)
+    climb = ladder.Climb(CPU, two_images())
     climb.set_up("a", broken, two_images())
     climb.one_epoch(0)
 
     assert climb.broken == {"a": "a: OSError: no compiler"}
-    assert climb.entries("cpu", two_images(), two_images()) == {}
+    assert climb.entries("cpu", two_images()) == {}
 
 
 def test_a_broken_rung_is_told_with_what_was_measured(
@@ -161,12 +161,12 @@ def test_the_gpus_rungs_all_come_through(tmp_path: Path) -> None:
     """On a GPU no rung breaks, the compiled ones included, and all learn the same."""
     plan = Plan(tmp_path, quick=True)
     data, test = ladder._data(plan)
-    climb = ladder.Climb(torch.device("cuda"))
+    climb = ladder.Climb(torch.device("cuda"), test)
     for name, build in ladder.CUDA_RUNGS.items():
         climb.set_up(name, build, data)
     for number in range(3):
         climb.one_epoch(number)
-    entries = climb.entries("cuda", data, test)
+    entries = climb.entries("cuda", data)
     accuracies = {name: entries[f"cuda_{name}.accuracy"]["median"] for name in ladder.CUDA_RUNGS}
 
     assert climb.broken == {}
