@@ -75,7 +75,32 @@ def test_rungs_take_turns_and_a_broken_one_stops_no_other() -> None:
     assert climb.broken == {"b": "b: RuntimeError: no kernel image"}
     assert {name.partition(".")[0] for name in entries} == {"cpu_a", "cpu_c"}
     assert entries["cpu_a"]["loss"] == pytest.approx(1 / 3)
-    assert entries["cpu_a.accuracy"]["samples"] == [100.0, 100.0]
+    assert entries["cpu_a.accuracy"]["samples"] == [100.0]
+    assert entries["cpu_a.accuracy"]["settings"]["accuracy_percent_by_epoch"] == [100.0] * 3
+
+
+def test_rungs_see_the_same_random_numbers_in_each_epoch() -> None:
+    """So the batches of a rung come in the order of the others', however many turns there are."""
+    drawn: dict[str, list[float]] = {"a": [], "b": []}
+
+    def draws(name: str) -> Any:
+        def epoch() -> float:
+            drawn[name].append(float(torch.rand(())))
+            return 0.0
+
+        def scores(images: torch.Tensor) -> torch.Tensor:
+            return torch.eye(10)[: len(images)]
+
+        return lambda data, device: Training(epoch, scores)
+
+    climb = ladder.Climb(CPU, two_images())
+    for name in drawn:
+        climb.set_up(name, draws(name), two_images())
+    for number in range(3):
+        climb.one_epoch(number)
+
+    assert drawn["a"] == drawn["b"]
+    assert len(set(drawn["a"])) == 3
 
 
 def test_a_rung_that_can_not_be_built_is_put_aside() -> None:
