@@ -91,7 +91,7 @@ def test_rungs_see_the_same_random_numbers_in_each_epoch() -> None:
         def scores(images: torch.Tensor) -> torch.Tensor:
             return torch.eye(10)[: len(images)]
 
-        return lambda data, device: Training(epoch, scores)
+        return lambda *_: Training(epoch, scores)
 
     climb = ladder.Climb(CPU, two_images())
     for name in drawn:
