@@ -1,9 +1,15 @@
 """What all tests share: the GPU marker and the devices on which a test runs."""
 
 from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 import torch
+
+# No test in these rooms needs a GPU, and a GPU machine may lack what builds the site.
+SITE_ROOMS = ("browser", "lesson_site", "site")
+SITE_TOOLS = ("mkdocs", "pymdownx", "playwright", "html5lib")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -16,6 +22,26 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="fail browser tests where no browser is found",
     )
+
+
+def _without_site(config: pytest.Config) -> list[str]:
+    """The site's tools that are missing, where only GPU tests are asked for."""
+    if config.getoption("markexpr") != "gpu":
+        return []
+    return [name for name in SITE_TOOLS if find_spec(name) is None]
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """With ``-m gpu``, leave out the site's tests where its tools are not installed."""
+    room = collection_path.parent == Path(__file__).parent and collection_path.name in SITE_ROOMS
+    return True if room and _without_site(config) else None
+
+
+def pytest_report_header(config: pytest.Config) -> str | None:
+    """Say so when something is left out."""
+    missing = _without_site(config)
+    rooms = ", ".join(f"tests/{room}" for room in SITE_ROOMS)
+    return f"{rooms}: left out, {', '.join(missing)} not installed" if missing else None
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
