@@ -217,6 +217,8 @@ def _summary(path: Path, result: Result) -> str:
     for case, parts in result["cases"].items():
         lines += ["", f"{case:38} {'median':>16}  {'spread':>14}  samples"]
         for part, content in parts.items():
+            if "incomplete" in content:
+                lines.append(f"  {part}: incomplete, {content['incomplete']}")
             if "skipped" in content:
                 lines.append(f"  {part}: skipped, {content['skipped']}")
             lines += [_row(name, entry) for name, entry in content.get("entries", {}).items()]

@@ -2,7 +2,7 @@
 
 A part that this machine can't do is kept with the reason, so that nobody wonders why a number is
 missing. A run that was killed goes on where it was: parts that are in the file are not repeated,
-except those that were skipped.
+except those that were skipped or broke.
 """
 
 import contextlib
@@ -142,14 +142,15 @@ class _Run:
         return self.outcome
 
     def _open_parts(self, name: str) -> Iterator[Part]:
-        """The parts of a case that are not in the file; skipped ones are tried again."""
+        """The parts of a case that are not whole in the file; others are tried again."""
         try:
             parts = list(cases.load(name).parts(self.plan))
         except Exception as problem:  # one case that can't even begin must not stop the others
             self.outcome.failed[name] = _plain(f"{type(problem).__name__}: {problem}")
             return
         for part in parts:
-            if "entries" in self.result["cases"].get(name, {}).get(part.name, {}):
+            before = self.result["cases"].get(name, {}).get(part.name, {})
+            if "entries" in before and "incomplete" not in before:
                 self.outcome.kept.append(f"{name} {part.name}")
             else:
                 yield part
@@ -208,7 +209,9 @@ def _attempt(part: Part) -> tuple[dict[str, Any], str]:
         return {"skipped": "it needs more GPU memory than was free"}, ""
     except IncompletePartError as broken:
         failure = _plain(str(broken))
-        return ({"entries": broken.entries} if broken.entries else _failed(failure)), failure
+        if not broken.entries:
+            return _failed(failure), failure
+        return {"entries": broken.entries, "incomplete": failure}, failure
     except Exception as problem:
         failure = _plain(f"{type(problem).__name__}: {problem}")
         return _failed(failure), failure

@@ -168,6 +168,18 @@ def test_what_was_measured_before_a_part_broke_is_kept(bench: Bench) -> None:
 
     assert {"one p": "b did not compile"} == outcome.failed
     assert {"a"} == set(bench.saved["p"]["entries"])
+    assert "b did not compile" == bench.saved["p"]["incomplete"]
+
+
+def test_a_part_that_broke_half_way_is_measured_again(bench: Bench) -> None:
+    """A later run replaces it, and the reason is gone."""
+    some = IncompletePartError(entries("a")(), "b did not compile")
+    bench.run({"one": [Part("p", raising(some))]})
+
+    outcome = bench.run({"one": [Part("p", entries("a"))]})
+
+    assert ["one p"] == outcome.measured
+    assert "incomplete" not in bench.saved["p"]
 
 
 @pytest.mark.parametrize(
