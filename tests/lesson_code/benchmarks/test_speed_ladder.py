@@ -210,6 +210,28 @@ def test_recording_takes_its_rehearsal_back(fake_cuda: FakeCuda) -> None:
     assert torch.equal(made[0], torch.zeros(3))
 
 
+@pytest.mark.parametrize("rung", [speed_ladder.graph, speed_ladder.whole_epoch])
+def test_setting_a_recorded_rung_up_trains_nothing(
+    rung: Callable[..., Training],
+    data: Data,
+    fake_cuda: FakeCuda,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What its rehearsals change is listed, and put back: the scores are an untrained model's."""
+    monkeypatch.setattr(speed_ladder, "replayable", lambda work, state, _: record(work, state))
+    torch.manual_seed(3)
+    training = rung(data, CPU, compile=False)
+    torch.manual_seed(3)
+    untrained = MNISTClassifier()
+
+    with torch.no_grad():
+        torch.testing.assert_close(
+            untrained(data.images[:9]), training.scores(data.images[:9]), atol=1e-5, rtol=1e-5
+        )
+    assert training.epoch() == 0  # the fake's replay does nothing
+    assert fake_cuda.replays > 0
+
+
 def test_a_cpu_replays_by_working() -> None:
     """Without a GPU nothing is recorded."""
     calls = list[int]()
@@ -232,6 +254,19 @@ def test_training_state_lists_what_a_step_changes(data: Data) -> None:
     assert len(before) == 7
     assert len(after) == 7 + 6 * 3
     assert all(a is b for a, b in zip(before, after, strict=False))
+
+
+def test_what_is_compiled_is_the_fused_rungs_step(
+    data: Data, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a compiler that changes nothing, the loss is equal."""
+    monkeypatch.setattr(torch, "compile", lambda **_: lambda function: function)
+    losses = []
+    for rung in (speed_ladder.fused, speed_ladder.compiled):
+        torch.manual_seed(0)
+        losses.append(rung(data, CPU).epoch())
+
+    assert losses[0] == pytest.approx(losses[1], rel=1e-6)
 
 
 @pytest.mark.timeout(240)
