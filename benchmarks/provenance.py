@@ -75,14 +75,14 @@ def _reduced(switch: str) -> bool:
 
 def _gpu_details() -> dict[str, Any]:
     properties = torch.cuda.get_device_properties(0)
-    read = _ask_nvidia_smi("driver_version", "power.limit")
+    read = ask_nvidia_smi("driver_version", "power.limit")
     return {
         "memory_bytes": properties.total_memory,
         "compute_capability": f"{properties.major}.{properties.minor}",
         "multiprocessors": properties.multi_processor_count,
         "count": torch.cuda.device_count(),
         "driver": read.get("driver_version"),
-        "power_limit_w": _number(read.get("power.limit")),
+        "power_limit_w": number(read.get("power.limit")),
     }
 
 
@@ -90,14 +90,19 @@ def gpu_state() -> dict[str, float] | None:
     """Temperature, clocks and power of the GPU at this moment, as far as the driver tells."""
     if not torch.cuda.is_available():
         return None
-    read = _ask_nvidia_smi(*GPU_STATE)
-    values = {ours: _number(read.get(theirs)) for theirs, ours in GPU_STATE.items()}
+    read = ask_nvidia_smi(*GPU_STATE)
+    values = {ours: number(read.get(theirs)) for theirs, ours in GPU_STATE.items()}
     return {name: value for name, value in values.items() if value is not None}
 
 
-def _ask_nvidia_smi(*names: str) -> dict[str, str]:
-    """What the driver's own tool says of the first GPU; nothing where it is not there."""
-    command = ["nvidia-smi", "--id=0", f"--query-gpu={','.join(names)}"]
+def ask_nvidia_smi(*names: str, gpu: str = "0") -> dict[str, str]:
+    """What the driver's own tool says of a GPU; nothing where it is not there.
+
+    Args:
+        names: What to ask for, as ``nvidia-smi --help-query-gpu`` calls it.
+        gpu: Its number, or ``GPU-`` and its UUID.
+    """
+    command = ["nvidia-smi", f"--id={gpu}", f"--query-gpu={','.join(names)}"]
     try:
         done = subprocess.run(
             [*command, "--format=csv,noheader,nounits"],
@@ -111,7 +116,7 @@ def _ask_nvidia_smi(*names: str) -> dict[str, str]:
     return dict(zip(names, (part.strip() for part in done.stdout.split(",")), strict=False))
 
 
-def _number(text: str | None) -> float | None:
+def number(text: str | None) -> float | None:
     """The number that ``text`` holds; None for what the driver writes where it knows none."""
     try:
         return None if text is None else float(text)

@@ -161,7 +161,7 @@ class Step:
 
 
 def peaks_of(builds: Mapping[str, Callable[[], Step]]) -> dict[str, Entry]:
-    """The peak memory of each step, in bytes, by the name of its entry.
+    """The peak memory of each step, in bytes, as ``<name>_peak``.
 
     Each is built and dropped again before the next one, so that it stands alone. A device that
     keeps no such count gives no entries; a step that does not fit in its memory gives none either.
@@ -173,7 +173,7 @@ def peaks_of(builds: Mapping[str, Callable[[], Step]]) -> dict[str, Entry]:
     for name, build in builds.items():
         gc.collect()  # nothing of the step before may still be held
         with contextlib.suppress(torch.OutOfMemoryError):
-            peaks[name] = _peak(build())
+            peaks[f"{name}_peak"] = _peak(build())
     if not peaks:
         raise SkipPartError(NOTHING_FITS)
     return {name: peak for name, peak in peaks.items() if peak}

@@ -72,7 +72,7 @@ def _times(plan: Plan, model: str) -> dict[str, Entry]:
 
 
 def _peaks(plan: Plan) -> dict[str, Entry]:
-    return peaks_of({f"{name}_peak": build for name, build in _steps(plan, "resnet50").items()})
+    return peaks_of(_steps(plan, "resnet50"))
 
 
 def _steps(plan: Plan, model: str) -> dict[str, partial[AccumulatedStep]]:

@@ -78,8 +78,7 @@ def _times(plan: Plan, gpu: torch.device, model: str) -> dict[str, Entry]:
 
 
 def _peaks(plan: Plan, gpu: torch.device, model: str) -> dict[str, Entry]:
-    builds = _steps(plan, gpu, model)
-    return peaks_of({f"{name}_peak": build for name, build in builds.items()})
+    return peaks_of(_steps(plan, gpu, model))
 
 
 def _steps(plan: Plan, gpu: torch.device, model: str) -> dict[str, partial[Step]]:

@@ -48,7 +48,7 @@ def _times(plan: Plan, batch_size: int) -> dict[str, Entry]:
 
 
 def _peaks(plan: Plan) -> dict[str, Entry]:
-    return peaks_of({f"{name}_peak": build for name, build in _steps(plan, LARGE).items()})
+    return peaks_of(_steps(plan, LARGE))
 
 
 def _steps(plan: Plan, batch_size: int) -> dict[str, partial[Step]]:

@@ -54,15 +54,18 @@ def parts(plan: Plan) -> Iterator[Part]:
 def _compare(plan: Plan, n: int) -> dict[str, Entry]:
     arms = {}
     if n <= LARGEST_ON_CPU:
-        arms[f"n_{n}.cpu"] = _arm(n, plan.cpu, Format(torch.float32))
+        arms[f"n_{n}.cpu"] = product_arm(n, plan.cpu, Format(torch.float32))
     if plan.gpu:
         for name, format in FORMATS.items():
-            arms[f"n_{n}.{name}"] = _arm(n, plan.gpu, format)
+            arms[f"n_{n}.{name}"] = product_arm(n, plan.gpu, format)
     return measure(arms, plan.repetitions, warmups=3)
 
 
-def _arm(n: int, device: torch.device, format: Format) -> Arm:
-    """Random matrices: products of zeros can be faster than real ones, and hide errors."""
+def product_arm(n: int, device: torch.device, format: Format) -> Arm:
+    """A product of two n × n matrices in a format, with its FLOP and its error.
+
+    Random matrices: products of zeros can be faster than real ones, and hide errors.
+    """
     generator = torch.Generator().manual_seed(SEED)
     left, right = (torch.randn(n, n, generator=generator) for _ in range(2))
     a, b = (matrix.to(device, format.dtype) for matrix in (left, right))

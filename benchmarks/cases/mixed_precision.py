@@ -73,7 +73,7 @@ def _times(plan: Plan, model: str) -> dict[str, Entry]:
 
 def _peaks(plan: Plan, model: str) -> dict[str, Entry]:
     builds = _steps(plan, model)
-    return peaks_of({f"{name}_peak": builds[name] for name in builds if ".cuda" in name})
+    return peaks_of({name: builds[name] for name in builds if ".cuda" in name})
 
 
 def _steps(plan: Plan, model: str) -> dict[str, partial[Step]]:

@@ -48,8 +48,7 @@ def _times(plan: Plan, gpu: torch.device, batch_size: int) -> dict[str, Entry]:
 
 
 def _peaks(plan: Plan, gpu: torch.device, batch_size: int) -> dict[str, Entry]:
-    builds = _steps(plan, gpu, batch_size)
-    return peaks_of({f"{name}_peak": build for name, build in builds.items()})
+    return peaks_of(_steps(plan, gpu, batch_size))
 
 
 def _steps(plan: Plan, gpu: torch.device, batch_size: int) -> dict[str, partial[Step]]:

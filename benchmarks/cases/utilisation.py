@@ -5,11 +5,10 @@ kernel ran. Model FLOP utilisation is the arithmetic of the model in a second, d
 large matrix product reaches on the same GPU in the same number format.
 """
 
-import statistics
-import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 
 import torch
@@ -18,7 +17,9 @@ from torch.nn import functional as F
 from torch.utils.flop_counter import FlopCounterMode
 
 from benchmarks.cases import Part, Plan, SkipPartError
-from benchmarks.method import Arm, entry, float32_products, measure
+from benchmarks.cases.matmul import Format, product_arm
+from benchmarks.method import Arm, entry, measure
+from benchmarks.provenance import ask_nvidia_smi, number
 from benchmarks.summary import Entry
 from lesson_code.devices import synchronize
 from lesson_code.mission.gpt2 import GPT2_SMALL, GPT2Config, build, next_token_loss, precision
@@ -136,15 +137,8 @@ def peak_product(plan: Plan, gpu: torch.device, dtype: torch.dtype, tf32: bool =
         tf32: Whether a float32 product may be done in TF32.
     """
     n = QUICK_PEAK_SIZE if plan.quick else PEAK_SIZE
-    generator = torch.Generator().manual_seed(SEED)
-    a, b = (torch.randn(n, n, generator=generator).to(gpu, dtype) for _ in range(2))
-    out = torch.empty_like(a)
-
-    def product() -> None:
-        torch.matmul(a, b, out=out)
-
-    settings = {"n": n, "dtype": _name(dtype), "tf32": tf32}
-    return Arm(product, gpu, settings, SEED, 2.0 * n**3, partial(float32_products, tf32))
+    # The error is another case's matter, and a float64 product takes long
+    return replace(product_arm(n, gpu, Format(dtype, tf32)), outcome=None)
 
 
 def _name(dtype: torch.dtype) -> str:
@@ -218,16 +212,8 @@ def utilisation(gpu: torch.device) -> float:
     Raises:
         SkipPartError: If nvidia-smi is not there or does not say.
     """
-    which = [f"--id=GPU-{torch.cuda.get_device_properties(gpu).uuid}"] if gpu.type == "cuda" else []
-    command = ["nvidia-smi", *which, "--query-gpu=utilization.gpu"]
-    try:
-        done = subprocess.run(
-            [*command, "--format=csv,noheader,nounits"],
-            capture_output=True,
-            text=True,
-            check=True,
-            timeout=10,
-        )
-        return statistics.fmean(float(line) for line in done.stdout.split())
-    except (OSError, subprocess.SubprocessError, ValueError):
-        raise SkipPartError("nvidia-smi does not say how busy the GPU is") from None
+    which = f"GPU-{torch.cuda.get_device_properties(gpu).uuid}" if gpu.type == "cuda" else "0"
+    busy = number(ask_nvidia_smi("utilization.gpu", gpu=which).get("utilization.gpu"))
+    if busy is None:
+        raise SkipPartError("nvidia-smi does not say how busy the GPU is")
+    return busy
