@@ -8,6 +8,7 @@ import gzip
 import shutil
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -18,7 +19,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Error, Page, Response, sync_playwright
 
-from tests.building import REPOSITORY, build, finish
+from tests.building import REPOSITORY, build, finish, run
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 FLAGS = (
@@ -33,6 +34,16 @@ FLAGS = (
 AXE = REPOSITORY / "node_modules" / "axe-core" / "axe.min.js"
 COMPRESSED_ALREADY = ("font/", "image/png", "image/jpeg", "image/webp", "image/avif")
 SETTLE_MS = 10_000
+
+SMALL_SITE = """\
+INHERIT: {repository}/mkdocs.yml
+site_url: {address}
+docs_dir: docs
+site_dir: {site}
+theme: {{custom_dir: "{repository}/docs/overrides"}}
+watch: []
+nav:
+"""
 
 # Listens from the first byte on: what the policy stops, and how long the page keeps the reader
 # waiting (each task over 50 ms counts with what it has over 50 ms).
@@ -178,6 +189,34 @@ class QuietServer(ThreadingHTTPServer):
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Say nothing."""
+
+
+@contextmanager
+def small_site(root: Path, nav: str, below: str) -> Iterator[str]:
+    """A site of its own pages with our settings and assets, built, finished and served.
+
+    Args:
+        root: Its folder; the pages lie in ``docs``.
+        nav: The pages in order, as lines of YAML.
+        below: The path under which it is served, such as ``some/course``.
+
+    Yields:
+        Its address.
+    """
+    site = root / "served" / below
+    server = QuietServer(("127.0.0.1", 0), partial(QuietHandler, directory=str(root / "served")))
+    address = f"http://127.0.0.1:{server.server_port}/{below}/"
+    (root / "docs" / "assets").symlink_to(REPOSITORY / "docs" / "assets")
+    settings = SMALL_SITE.format(repository=REPOSITORY, address=address, site=site)
+    (root / "mkdocs.yml").write_text(settings + nav, encoding="utf-8")
+    built = run("mkdocs", "build", "--strict", "-f", str(root / "mkdocs.yml"), at=REPOSITORY)
+    assert not built.returncode, built.stderr
+    finished = finish(site)
+    assert not finished.returncode, finished.stderr
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield address
+    server.shutdown()
+    server.server_close()
 
 
 @pytest.fixture(scope="session")

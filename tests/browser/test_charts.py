@@ -4,9 +4,7 @@ They run on a small site with charts of made-up values, so that they hold whatev
 """
 
 import json
-import threading
 from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -20,21 +18,13 @@ from tests.browser.conftest import (
     OVERFLOWS,
     RUN_AXE,
     Look,
-    QuietHandler,
-    QuietServer,
     new_context,
+    small_site,
 )
-from tests.building import REPOSITORY, finish, run
+from tests.building import REPOSITORY
 from tests.lesson_site import made_up
 
-SETTINGS = """\
-INHERIT: {repository}/mkdocs.yml
-site_url: {address}
-docs_dir: docs
-site_dir: {site}
-theme: {{custom_dir: "{repository}/docs/overrides"}}
-watch: []
-nav:
+NAV = """\
   - Start: index.md
   - All: all.md
   - One: one.md
@@ -75,12 +65,8 @@ def charted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The small site, served below a sub-path."""
     assert vendor.compressed_kb(vendor.PLOTLY, REPOSITORY), "run `python -m lesson_site.vendor`"
     root = tmp_path_factory.mktemp("charts")
-    site = root / "served" / "course"
-    server = QuietServer(("127.0.0.1", 0), partial(QuietHandler, directory=str(root / "served")))
-    address = f"http://127.0.0.1:{server.server_port}/course/"
     docs = root / "docs"
     docs.mkdir()
-    (docs / "assets").symlink_to(REPOSITORY / "docs" / "assets")
     pages = {
         "index": "[One](one.md) [Far](far.md)",
         "all": charts(*NAMES),
@@ -90,16 +76,8 @@ def charted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     }
     for name, text in pages.items():
         (docs / f"{name}.md").write_text(f"# {name.title()}\n\n{text}\n", encoding="utf-8")
-    settings = SETTINGS.format(repository=REPOSITORY, address=address, site=site)
-    (root / "mkdocs.yml").write_text(settings, encoding="utf-8")
-    built = run("mkdocs", "build", "--strict", "-f", str(root / "mkdocs.yml"), at=REPOSITORY)
-    assert not built.returncode, built.stderr
-    finished = finish(site)
-    assert not finished.returncode, finished.stderr
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield address
-    server.shutdown()
-    server.server_close()
+    with small_site(root, NAV, below="course") as address:
+        yield address
 
 
 Opener = Callable[..., Page]

@@ -5,25 +5,16 @@ whatever the lesson's pages say.
 """
 
 import json
-import threading
 from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
-from tests.browser.conftest import AXE, QuietHandler, QuietServer
-from tests.building import REPOSITORY, finish, run
+from tests.browser.conftest import AXE, small_site
+from tests.building import REPOSITORY
 
-SETTINGS = """\
-INHERIT: {repository}/mkdocs.yml
-site_url: {address}
-docs_dir: docs
-site_dir: {site}
-theme: {{custom_dir: "{repository}/docs/overrides"}}
-watch: []
-nav:
+NAV = """\
   - Start: index.md
   - 5. All kinds: gpu-training/05-all-kinds.md
   - 6. Another: gpu-training/06-another.md
@@ -99,27 +90,14 @@ AT = "2026-11-21T10:00:00.000Z"
 def course(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The small site, served below ``/some/course/``."""
     root = tmp_path_factory.mktemp("checks")
-    site = root / "served" / "some" / "course"
-    handler = partial(QuietHandler, directory=str(root / "served"))
-    server = QuietServer(("127.0.0.1", 0), handler)
-    course = f"http://127.0.0.1:{server.server_port}/some/course/"
     lesson = root / "docs" / "gpu-training"
     lesson.mkdir(parents=True)
-    (root / "docs" / "assets").symlink_to(REPOSITORY / "docs" / "assets")
     (root / "docs" / "code").symlink_to(REPOSITORY / "lesson_code")
     (root / "docs" / "index.md").write_text(HOME, encoding="utf-8")
     (lesson / "05-all-kinds.md").write_text(CHECKS, encoding="utf-8")
     (lesson / "06-another.md").write_text("# 6. Another { #another }\n\nText.\n", encoding="utf-8")
-    settings = SETTINGS.format(repository=REPOSITORY, address=course, site=site)
-    (root / "mkdocs.yml").write_text(settings, encoding="utf-8")
-    built = run("mkdocs", "build", "--strict", "-f", str(root / "mkdocs.yml"), at=REPOSITORY)
-    assert not built.returncode, built.stderr
-    finished = finish(site)
-    assert not finished.returncode, finished.stderr
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield course
-    server.shutdown()
-    server.server_close()
+    with small_site(root, NAV, below="some/course") as course:
+        yield course
 
 
 Opener = Callable[..., Page]
