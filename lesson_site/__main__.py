@@ -1,11 +1,13 @@
-"""Finish the built site, record what snippets print, check that tests run every snippet."""
+"""Finish the built site, record what snippets print, build the notebook, check the snippets."""
 
 import argparse
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from lesson_site import recordings
+from lesson_site import notebooks, recordings
+from lesson_site.figure_store import FigureError
+from lesson_site.notebooks import NotebookError
 from lesson_site.postbuild import SiteError, finish
 from lesson_site.postbuild.sizes import size_table
 from lesson_site.recordings import RecordingError
@@ -18,7 +20,7 @@ def main(arguments: list[str] | None = None) -> int:
     command: Callable[[argparse.Namespace], list[str]] = parsed.command
     try:
         problems = command(parsed)
-    except (SiteError, CoverageError, RecordingError) as refused:
+    except (SiteError, CoverageError, RecordingError, NotebookError, FigureError) as refused:
         problems = [str(refused)]
     for problem in problems:
         print(f"error: {problem}", file=sys.stderr)
@@ -38,6 +40,15 @@ def _parser() -> argparse.ArgumentParser:
     record.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
     record.add_argument("--all", action="store_true", help="every output that a page shows")
     record.set_defaults(command=_record)
+
+    notebook = commands.add_parser("notebook", help="build both versions of the notebook")
+    notebook.add_argument(
+        "--execute", action="store_true", help="run the solution and keep its outputs (minutes)"
+    )
+    notebook.add_argument(
+        "--data", type=Path, default=Path("data"), help="folder with MNIST/raw (default: data)"
+    )
+    notebook.set_defaults(command=_notebook)
 
     check = commands.add_parser("check-snippets", help="every shown line is run by a test")
     check.add_argument(
@@ -78,6 +89,12 @@ def _record(arguments: argparse.Namespace) -> list[str]:
         except RecordingError as problem:
             problems.append(str(problem))
     return problems
+
+
+def _notebook(arguments: argparse.Namespace) -> list[str]:
+    written = notebooks.rebuild(arguments.execute, arguments.data)
+    print(*written, sep="\n")
+    return []
 
 
 def _check_snippets(arguments: argparse.Namespace) -> list[str]:

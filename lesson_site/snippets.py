@@ -1,10 +1,11 @@
-"""Which sections of lesson code the pages show, and whether a test runs every line of them."""
+"""Which sections of lesson code pages and notebook show, and whether tests run every line."""
 
 import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from lesson_site import notebooks
 from lesson_site.sections import CODE_FOLDER, Section, SectionError, read_section, sections_of
 
 PAGES = Path("docs")
@@ -34,12 +35,17 @@ class Shown:
 
 
 def shown_sections(pages: Path = PAGES) -> list[Shown]:
-    """Every section that a page shows, each once."""
+    """Every section that a page or the notebook shows, each once."""
     found: dict[str, str] = {}
     for page in sorted(pages.rglob("*.md")):
         for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), start=1):
             for match in SHOWN.finditer(line):
                 found.setdefault(match["target"], f"{page}:{number}")
+    source = pages / notebooks.SOURCE.relative_to(PAGES)
+    if source.exists():
+        for target, number in notebooks.included_sections(source).items():
+            if target.startswith(f"{CODE_FOLDER}/"):
+                found.setdefault(target.removeprefix(f"{CODE_FOLDER}/"), f"{source}:{number}")
     return [Shown(target, where) for target, where in found.items()]
 
 

@@ -43,6 +43,7 @@ NAMES = (
     "transformer_memory",
     "data_parallel",
     "mnist_accuracy",
+    "notebook",
 )
 
 

@@ -14,6 +14,8 @@ EXTRA = {
     "lesson_code/gpu_training/portable_training.py": {"tqdm", "tensorboard"},  # on request
     # It shows what a NumPy number in a checkpoint does.
     "lesson_code/gpu_training/device_aware_checkpoints.py": {"numpy"},
+    # Who builds the notebook has them; who builds the site need not.
+    "lesson_site/notebooks.py": {"jupytext", "nbclient", "nbformat", "PIL"},
     # A GPU machine on which nothing can be installed does without.
     "benchmarks/schema.py": {"jsonschema"},
 }

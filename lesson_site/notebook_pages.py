@@ -1,0 +1,144 @@
+"""The companion notebook on a page: its cells and outputs, and the ways to open it.
+
+``[notebook: FILE from "First heading" to "Other heading"]``, alone on a line, becomes the cells of
+an executed notebook; the two headings, each with everything below it, are left out for all of it.
+``[open in Colab: FILE]`` becomes a button where the build knows the public repository, in the
+environment variable LESSON_REPOSITORY, and nothing elsewhere: no link can be dead.
+"""
+
+import os
+import re
+from collections.abc import Iterator
+from html import escape
+from typing import Any
+
+from markdown import Extension, Markdown
+from markdown.preprocessors import Preprocessor
+
+from lesson_site import notebooks
+from lesson_site.errors import PageError
+from lesson_site.notebooks import FOLDER, NotebookError
+from lesson_site.page import current_page
+
+SHOWN = re.compile(r'^\[notebook: (?P<file>[\w.-]+)(?: from "(?P<first>.+)" to "(?P<last>.+)")?\]$')
+COLAB = re.compile(r"^\[open in Colab: (?P<file>[\w.-]+)\]$")
+REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+")
+
+
+class NotebookCells(Preprocessor):
+    """Put the cells of a notebook where a line names it."""
+
+    def run(self, lines: list[str]) -> list[str]:
+        """Replace both kinds of lines."""
+        result: list[str] = []
+        for line in lines:
+            if shown := SHOWN.match(line):
+                result += self._cells(shown)
+            elif colab := COLAB.match(line):
+                result += _colab(colab["file"])
+            else:
+                result.append(line)
+        return result
+
+    def _cells(self, shown: re.Match[str]) -> list[str]:
+        page = current_page(self.md)
+        try:
+            notebook = notebooks.read(FOLDER / shown["file"])
+            chosen = _between(notebook["cells"], shown["first"], shown["last"])
+            at = notebook["metadata"]["lesson"]
+        except (NotebookError, KeyError) as problem:
+            reason = problem if isinstance(problem, NotebookError) else "it has not been executed"
+            raise PageError(f"{page.source}: {shown['file']}: {reason}") from problem
+        gpu = f"{at['gpu']}, " if at.get("gpu") else ""
+        where = f"{gpu}{at['processor']}, PyTorch {at['torch']}, {at['date']}"
+
+        def output(content: dict[str, Any]) -> str:
+            return self.md.htmlStash.store(_output(content, where))
+
+        return list(_as_markdown(chosen, output))
+
+
+def _between(
+    cells: list[dict[str, Any]], first: str | None, last: str | None
+) -> list[dict[str, Any]]:
+    """The cells from one heading to the end of what stands below another."""
+    if first is None or last is None:
+        return cells
+    starts = {
+        cell["source"].splitlines()[0].lstrip("# "): number
+        for number, cell in enumerate(cells)
+        if cell["cell_type"] == "markdown" and cell["source"].startswith("#")
+    }
+    missing = [heading for heading in (first, last) if heading not in starts]
+    if missing:
+        raise NotebookError(f"no cell begins with the heading {missing[0]!r}")
+    after = [number for number in starts.values() if number > starts[last]]
+    return cells[starts[first] : min(after, default=len(cells))]
+
+
+def _as_markdown(cells: list[dict[str, Any]], output: Any) -> Iterator[str]:
+    """The lines of a page that say what the cells say."""
+    for cell in cells:
+        yield ""
+        if cell["cell_type"] == "markdown":
+            yield from _text(cell["source"])
+            continue
+        tags = cell["metadata"].get("tags", [])
+        # Machinery and checks are whole modules of tested code, and a prediction is the learner's.
+        if not any(tag in ("machinery", "prediction") or tag.startswith("check-") for tag in tags):
+            yield from ("```python", *cell["source"].splitlines(), "```")
+        for one in cell["outputs"]:
+            yield from ("", output({**one, "alt": cell["metadata"].get("alt", "")}))
+
+
+def _text(text: str) -> Iterator[str]:
+    """A text cell without the notebook's title; its folded part becomes a box of the site."""
+    box = False
+    for line in text.splitlines():
+        folded = re.match(r"<details><summary>(.*)</summary>", line)
+        if folded:
+            box = True
+            yield f'!!! success "{folded[1]}"'
+        elif line == "</details>":
+            box = False
+        elif not line.startswith("# "):
+            yield f"    {line}" if box and line else line
+
+
+def _output(content: dict[str, Any], where: str) -> str:
+    """What a cell printed or drew."""
+    caption = f"<figcaption>Recorded on {escape(where)}.</figcaption>"
+    if content["output_type"] == "stream":
+        text = escape(content["text"].rstrip())
+        return f'<figure class="output"><pre><code>{text}</code></pre></figure>'
+    image = content.get("data", {}).get("image/png")
+    if image is None:
+        raise PageError(f"an output of a kind that pages do not show: {content['output_type']}")
+    return (
+        f'<figure class="output drawn"><img src="data:image/png;base64,{image}" '
+        f'alt="{escape(content["alt"])}">{caption}</figure>'
+    )
+
+
+def _colab(file: str) -> list[str]:
+    """A link to the public copy of the notebook; nothing where there is none."""
+    repository = os.environ.get("LESSON_REPOSITORY", "")
+    if not repository:
+        return []
+    if not REPOSITORY.fullmatch(repository):
+        raise PageError(f"LESSON_REPOSITORY is {repository!r}; write it as owner/name, or unset it")
+    address = f"https://colab.research.google.com/github/{repository}/blob/main/{FOLDER}/{file}"
+    return [f"[Open in Colab]({address}){{ .md-button }}"]
+
+
+class NotebookPages(Extension):
+    """Registers the preprocessor."""
+
+    def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802 - Python-Markdown's name
+        """After Python typed by hand is refused (35), before superfences reads its blocks (25)."""
+        md.preprocessors.register(NotebookCells(md), "lesson-notebook", 30)
+
+
+def makeExtension(**options: Any) -> NotebookPages:  # noqa: N802 - Python-Markdown's name
+    """Let ``markdown_extensions: [lesson_site.notebook_pages]`` find the extension."""
+    return NotebookPages(**options)

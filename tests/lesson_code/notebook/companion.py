@@ -1,0 +1,101 @@
+"""The companion notebook's cells, run here one after the other as Python.
+
+Where a cell holds a section of tested code, that code is imported instead: so the runs below prove
+the modules, and a test of the builder proves that the cells hold the same text.
+"""
+
+import contextlib
+import io
+import re
+import sys
+import types
+import warnings
+from pathlib import Path
+
+import torch
+from torch.utils.data import DataLoader, Subset
+
+from lesson_site import notebooks
+
+NAME = "companion_cells"
+PARAMETERS = 'EPOCHS, CHECKPOINT_EPOCHS, PORTABLE_EPOCHS, DATA = 2, 2, 2, "subset"'
+
+
+def cells(folder: Path, answers: dict[str, str] | None = None) -> list[tuple[list[str], str]]:
+    """Tags and code of each cell of the solution, some blanks filled in another way."""
+    text = notebooks.SOURCE.read_text(encoding="utf-8")
+    for name, answer in (answers or {}).items():
+        text = _answered(text, name, answer)
+    source = folder / "source.py"
+    source.write_text(notebooks.INCLUDED.sub(_imported, text), encoding="utf-8")
+    built = notebooks.build("solution", source)
+    return [
+        (cell["metadata"].get("tags", []), cell["source"])
+        for cell in built["cells"]
+        if cell["cell_type"] == "code"
+    ]
+
+
+def _imported(match: re.Match[str]) -> str:
+    """What stands in the place of a section: everything that its module offers."""
+    module = match["target"].partition(".py")[0].replace("/", ".")
+    return f"from {module} import *"
+
+
+def _answered(text: str, name: str, answer: str) -> str:
+    """The source with another answer in a blank; its first line sets the indentation."""
+    found = next(match for match in notebooks.BLANK.finditer(text) if match["name"] == name)
+    first = re.match(r" *", found["solution"])
+    assert first is not None
+    indent = " " * len(first[0])
+    lines = "".join(f"{indent}{line}\n" for line in answer.splitlines())
+    return text[: found.start("solution")] + lines + text[found.end("solution") :]
+
+
+class Companion:
+    """A running notebook on a few hundred digits."""
+
+    def __init__(self, folder: Path) -> None:
+        """Run everything before the first exercise."""
+        self.module = types.ModuleType(NAME)
+        sys.modules[NAME] = self.module  # dataclasses look themselves up there
+        self.folder = folder
+        everything = cells(folder)
+        first = next(i for i, (tags, _) in enumerate(everything) if "prediction" in tags)
+        for number, (tags, code) in enumerate(everything):
+            if number < first or "prediction" in tags:
+                self.run(f"{code}\n{PARAMETERS}" if "parameters" in tags else code)
+        few = Subset(self.module.training_digits, range(320))
+        self.module.train_loader = DataLoader(few, 64, shuffle=True, generator=self.module.order)
+        self.module.validation_digits = Subset(self.module.validation_digits, range(128))
+        self.module.validation_loader = DataLoader(self.module.validation_digits, 64)
+        self.run("def accuracy_of(model, loader): return evaluate(model, loader, cpu)[1]")
+        self.module.cpu = self.module.device = torch.device("cpu")
+
+    def run(self, code: str) -> str:
+        """Run a cell in the notebook's folder, and return what it printed."""
+        printed = io.StringIO()
+        with (
+            contextlib.chdir(self.folder),
+            contextlib.redirect_stdout(printed),
+            warnings.catch_warnings(),
+        ):
+            warnings.simplefilter("ignore")  # Jupyter shows them and goes on
+            try:
+                exec(compile(code, "<cell>", "exec"), self.module.__dict__)
+            except Exception as problem:
+                problem.add_note(printed.getvalue())
+                raise
+        return printed.getvalue()
+
+    def exercise(self, number: int, answers: dict[str, str]) -> str:
+        """Do an exercise with these answers, and return what its check printed."""
+        printed = ""
+        if number > 1 and not hasattr(self.module, "practice"):
+            self.exercise(1, {})
+        for tags, code in cells(self.folder, answers):
+            if f"exercise-{number}" in tags:
+                self.run(code)
+            if f"check-{number}" in tags:
+                printed = self.run(code)
+        return printed
