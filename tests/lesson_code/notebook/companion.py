@@ -55,7 +55,7 @@ def _answered(text: str, name: str, answer: str) -> str:
 class Companion:
     """A running notebook on a few hundred digits."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, parameters: str = "") -> None:
         """Run everything before the first exercise."""
         self.module = types.ModuleType(NAME)
         sys.modules[NAME] = self.module  # dataclasses look themselves up there
@@ -64,7 +64,7 @@ class Companion:
         first = next(i for i, (tags, _) in enumerate(everything) if "prediction" in tags)
         for number, (tags, code) in enumerate(everything):
             if number < first or "prediction" in tags:
-                self.run(f"{code}\n{PARAMETERS}" if "parameters" in tags else code)
+                self.run(f"{code}\n{PARAMETERS}\n{parameters}" if "parameters" in tags else code)
         few = Subset(self.module.training_digits, range(320))
         self.module.train_loader = DataLoader(few, 64, shuffle=True, generator=self.module.order)
         self.module.validation_digits = Subset(self.module.validation_digits, range(128))
