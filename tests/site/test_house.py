@@ -300,3 +300,22 @@ def test_nothing_that_we_write_is_ignored() -> None:
     )
 
     assert "" == ignored.stdout
+
+
+def test_make_notebook_opens_a_copy_and_keeps_the_answers(house: House) -> None:
+    """The first call copies the notebook; what is written into the copy survives the next one."""
+    name = "2-3-2-gpu-training.ipynb"
+    (house.root / "docs" / "notebooks").mkdir(parents=True)
+    (house.root / "docs" / "notebooks" / name).write_text("blanks")
+    first = house.make("notebook")
+    copy = house.root / "runs" / "notebook" / name
+    assert "blanks" == copy.read_text()
+    copy.write_text("answers")
+
+    second = house.make("notebook")
+
+    assert [0, 0] == [first.returncode, second.returncode], first.stderr + second.stderr
+    assert "answers" == copy.read_text()
+    assert "blanks" == (house.root / "docs" / "notebooks" / name).read_text()
+    assert 2 == house.calls(f"-m jupyterlab {name}")
+    assert 1 == house.calls("[lesson,notebook]")
