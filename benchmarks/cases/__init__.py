@@ -33,6 +33,7 @@ NAMES = (
     "compiled_step",
     "kept_losses",
     "device_agreement",
+    "foundations_step",
     "cnn_step",
     "resnet_step",
     "checkpointing",

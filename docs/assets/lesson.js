@@ -7,9 +7,11 @@ const elements = {
   "compare-machine": async () => (await import("./elements/compare-machine.js")).CompareMachine,
   "continue-reading": async () => (await import("./elements/continue-reading.js")).ContinueReading,
   "interactive-chart": async () => (await import("./elements/interactive-chart.js")).InteractiveChart,
+  "kept-tasks": async () => (await import("./elements/kept-tasks.js")).KeptTasks,
   "learner-record": async () => (await import("./elements/learner-record.js")).LearnerRecord,
   "lesson-check": async () => (await import("./elements/lesson-check.js")).LessonCheck,
   "machine-filter": async () => (await import("./elements/machine-filter.js")).MachineFilter,
+  "quiz-summary": async () => (await import("./elements/quiz-summary.js")).QuizSummary,
 };
 
 /** Mend parts of Material: a role without a name, and wide things that only a mouse can scroll. */

@@ -8,6 +8,7 @@ import {
   CHECKS,
   MemoryStore,
   PROGRESS,
+  TASKS,
   openStore,
   readEntries,
   saveEntry,
@@ -29,6 +30,7 @@ const filled = () => {
   const store = new MemoryStore();
   saveEntry(store, CHECKS, "steps", number(7));
   saveEntry(store, PROGRESS, "gpu-training/05-loop/", visit);
+  saveEntry(store, TASKS, "lab-step-1-it-exists", { done: true, at: AT });
   return store;
 };
 const contents = (store) =>
@@ -216,6 +218,10 @@ const BAD_FILES = {
     file({ [CHECKS]: { a: { kind: "sentence", value: "x", text: "x".repeat(5001), at: AT } } }),
     /no valid prediction/,
   ],
+  "a mark that is none": [file({ [CHECKS]: { a: { ...number(7), had: "yes" } } }), /no valid mark/],
+  "tasks of another version": [file({ "gpu-training.tasks.v2": {} }), /reads “gpu-training.tasks.v1”/],
+  "a task without a tick": [file({ [TASKS]: { a: { at: AT } } }), /whether it is done/],
+  "a task with a tick in words": [file({ [TASKS]: { a: { done: "yes", at: AT } } }), /whether it is done/],
   "an address that runs code": [file({ [PROGRESS]: { "javascript:alert(1)/": visit } }), /no address/],
   "an address elsewhere": [file({ [PROGRESS]: { "//example.org/": visit } }), /no address/],
   "an address above the site": [file({ [PROGRESS]: { "../": visit } }), /no address/],

@@ -43,7 +43,9 @@ def step(loss):
 
 def test_a_blank_is_a_call_for_the_learner(cells: Cells) -> None:
     """It names itself and its task, and what stood there before stands below it."""
-    expected = 'def step(loss):\n    fill_in("3c", "scale it")\n    loss.backward()\n    return loss'
+    expected = (
+        'def step(loss):\n    fill_in("3c", "scale it")\n    loss.backward()\n    return loss'
+    )
 
     assert [expected] == cells(BLANK)
 
@@ -120,7 +122,7 @@ def test_the_notebooks_are_what_their_source_says(version: notebooks.Version, pa
 
 @pytest.mark.parametrize("path", [LEARNER, SOLUTION])
 def test_a_notebook_is_valid_and_clean(path: Path) -> None:
-    """nbformat accepts it; it is UTF-8 without damaged characters, and names no path."""
+    """It is accepted by nbformat; it is UTF-8 without damaged characters, and names no path."""
     text = path.read_text(encoding="utf-8")
 
     nbformat.validate(nbformat.reads(text, as_version=4))
@@ -260,7 +262,7 @@ def test_a_damaged_notebook_says_so(tmp_path: Path, content: str) -> None:
     path = tmp_path / "broken.ipynb"
     path.write_text(content, encoding="utf-8")
 
-    with pytest.raises(NotebookError, match="is damaged .* build it again"):
+    with pytest.raises(NotebookError, match=r"is damaged .* build it again"):
         notebooks.read(path)
 
 

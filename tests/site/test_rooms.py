@@ -14,6 +14,10 @@ EXTRA = {
     "lesson_code/gpu_training/portable_training.py": {"tqdm", "tensorboard"},  # on request
     # It shows what a NumPy number in a checkpoint does.
     "lesson_code/gpu_training/device_aware_checkpoints.py": {"numpy"},
+    # They show what NumPy and PyTorch share, and which NumPy values a checkpoint refuses.
+    "lesson_code/foundations/tensors.py": {"numpy"},
+    "lesson_code/foundations/optimizers_and_checkpoints.py": {"numpy"},
+    "lesson_code/foundations/train_mnist.py": {"numpy"},  # it seeds every source of randomness
     # Who builds the notebook has them; who builds the site need not.
     "lesson_site/notebooks.py": {"jupytext", "nbclient", "nbformat", "PIL"},
     # A GPU machine on which nothing can be installed does without.

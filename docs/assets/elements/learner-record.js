@@ -1,6 +1,6 @@
 // <learner-record>: what this browser keeps, with Export, Import and Forget all.
 
-import { CHECKS, MACHINE, PROGRESS, browserRecord, readEntries } from "./record.js";
+import { CHECKS, MACHINE, PROGRESS, TASKS, browserRecord, readEntries } from "./record.js";
 
 // Loaded when a button is pressed.
 const files = () => import("./record-file.js");
@@ -57,7 +57,9 @@ export class LearnerRecord extends HTMLElement {
     const [checks, sections, machines] = [CHECKS, PROGRESS, MACHINE].map(
       (key) => Object.keys(readEntries(store, key)).length,
     );
-    const pages = `${several(checks ?? 0, "prediction")} and ${several(sections ?? 0, "opened section")}`;
+    const done = Object.values(readEntries(store, TASKS)).filter((task) => task.done).length;
+    const ticked = done ? `, ${several(done, "ticked task")}` : "";
+    const pages = `${several(checks ?? 0, "prediction")}${ticked} and ${several(sections ?? 0, "opened section")}`;
     return machines ? `${pages}, and your machine’s figures` : pages;
   }
 

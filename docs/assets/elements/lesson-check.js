@@ -155,6 +155,17 @@ export class LessonCheck extends HTMLElement {
     return option !== undefined && words(option) === kept.text;
   }
 
+  /** What the record says of this check, for those that sum up.
+   * @returns {import("./quiz-result.js").Outcome} */
+  get outcome() {
+    const kept = /** @type {Partial<Prediction> & {had?: boolean} | undefined} */ (
+      readEntries(browserRecord().store, CHECKS)[this.id]
+    );
+    if (!kept || !this.#fits(kept)) return "open";
+    const right = this.#judge(/** @type {number | string} */ (kept.value)) ?? kept.had;
+    return right === undefined ? "unjudged" : right ? "agreed" : "missed";
+  }
+
   #showAsking() {
     this.#enter("asking", "");
     this.#form.reset();

@@ -10,6 +10,7 @@
 
 export const CHECKS = "gpu-training.checks.v1";
 export const PROGRESS = "gpu-training.progress.v1";
+export const TASKS = "gpu-training.tasks.v1";
 export const MACHINE = "gpu-training.machine.v1"; // own-machine.js says what is in it
 
 const LONGEST_TEXT = 5_000;
@@ -92,7 +93,9 @@ export function problemOf(key, name, entry) {
       return "has an unknown kind";
     if (typeof entry.value !== type || entry.value === "" || !isText(entry.text))
       return "has no valid prediction";
+    if (!["undefined", "boolean"].includes(typeof entry.had)) return "has no valid mark";
   }
+  if (key === TASKS && typeof entry.done !== "boolean") return "does not say whether it is done";
   if (key === PROGRESS) {
     // The name becomes a link, so nothing but the address of a page below the site's root will do.
     if (!/^([a-z0-9-]+\/)+$/.test(name)) return "is no address of a page";

@@ -1,0 +1,68 @@
+// <quiz-summary>: what the record says of a quiz, and which parts to reread.
+//
+// It improves on a list whose items each link to a question and to the part that answers it. An
+// item's first link leads to its check. A sentence is judged by its writer, here.
+
+import { CHECKS, browserRecord, readEntries, saveEntry } from "./record.js";
+import { IN_WORDS, sumUp } from "./quiz-result.js";
+
+/** @typedef {import("./lesson-check.js").LessonCheck} LessonCheck */
+/** @typedef {import("./quiz-result.js").Outcome} Outcome */
+
+export class QuizSummary extends HTMLElement {
+  #total = Object.assign(document.createElement("p"), { className: "quiz-total", role: "status" });
+  /** @type {{check: LessonCheck, item: HTMLLIElement, result: HTMLSpanElement}[]} */
+  #questions = [];
+
+  async connectedCallback() {
+    await customElements.whenDefined("lesson-check"); // its module may come after this one
+    if (!this.isConnected) return;
+    if (!this.#total.isConnected) this.#build();
+    document.addEventListener("record-changed", this.#show);
+    this.#show();
+  }
+
+  disconnectedCallback() {
+    document.removeEventListener("record-changed", this.#show);
+  }
+
+  #build() {
+    for (const item of this.querySelectorAll("li")) {
+      const address = item.querySelector("a")?.getAttribute("href") ?? "";
+      const check = document.getElementById(address.replace(/^.*#/, ""));
+      if (!check?.matches("lesson-check")) continue;
+      const result = Object.assign(document.createElement("span"), { className: "quiz-result" });
+      item.append(result);
+      this.#questions.push({ check: /** @type {LessonCheck} */ (check), item, result });
+    }
+    this.prepend(this.#total);
+  }
+
+  #show = () => {
+    for (const { check, item, result } of this.#questions) {
+      const outcome = check.outcome;
+      if (item.dataset.outcome === outcome) continue;
+      item.dataset.outcome = outcome;
+      result.replaceChildren(IN_WORDS[outcome]);
+      if (outcome === "unjudged") result.append(this.#button(check, true), this.#button(check, false));
+    }
+    this.#total.textContent = sumUp(this.#questions.map(({ check }) => check.outcome));
+  };
+
+  /** @param {LessonCheck} check @param {boolean} had */
+  #button(check, had) {
+    const button = document.createElement("button");
+    const textContent = had ? "I had it" : "Reread";
+    Object.assign(button, { type: "button", className: "md-button", textContent });
+    button.addEventListener("click", () => {
+      const { store } = browserRecord();
+      const kept = readEntries(store, CHECKS)[check.id];
+      if (!kept) return;
+      saveEntry(store, CHECKS, check.id, { ...kept, had, at: new Date().toISOString() });
+      const item = button.closest("li");
+      document.dispatchEvent(new Event("record-changed"));
+      item?.querySelector("a")?.focus(); // the button is gone
+    });
+    return button;
+  }
+}

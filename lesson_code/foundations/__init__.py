@@ -1,0 +1,1 @@
+"""The foundations track: one module for each idea, named like its page."""

@@ -1,0 +1,153 @@
+"""The incident, replayed: one network trained twice on real digits, healthy and with two defects.
+
+The first defect, gradients that are never reset, ruins the weights. The second, dropout that is
+still on during validation, ruins only the measurement. Nothing is raised, and every loss is finite.
+
+Run it with ``python -m lesson_code.foundations.incident``.
+
+Shapes: images are (N, 1, 28, 28), float32; labels are (N,), int64.
+"""
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import nn
+from torch.nn import functional
+
+from lesson_code.data import as_tensors, load_mnist
+
+PASSES = 4  # validation passes with dropout on
+
+Images = tuple[torch.Tensor, torch.Tensor]
+
+
+@dataclass(frozen=True)
+class Replay:
+    """What one training run leaves behind.
+
+    Attributes:
+        losses: The mean loss of each epoch's images.
+        best_batches: The lowest loss of one batch in each epoch: what a selective log would print.
+        accuracies: After each epoch, the share of unseen images that the model gets right.
+        with_dropout: The same share after the last epoch, with dropout on, once for each pass.
+    """
+
+    losses: list[float]
+    best_batches: list[float]
+    accuracies: list[float]
+    with_dropout: list[float]
+
+
+# --8<-- [start:build]
+def build() -> tuple[nn.Module, torch.optim.Optimizer]:
+    """A network of 101,770 parameters, and plain SGD for it."""
+    model = nn.Sequential(
+        nn.Flatten(), nn.Linear(784, 128), nn.ReLU(), nn.Dropout(0.2), nn.Linear(128, 10)
+    )
+    return model, torch.optim.SGD(model.parameters(), lr=0.1)
+
+
+# --8<-- [end:build]
+
+
+# --8<-- [start:train_epoch]
+def train_epoch(
+    model: nn.Module,
+    optimizer: torch.optim.Optimizer,
+    images: torch.Tensor,
+    labels: torch.Tensor,
+    reset_gradients: bool,
+) -> tuple[float, float]:
+    """One pass in random order; the mean loss, and the lowest of one batch."""
+    model.train()
+    total, lowest = 0.0, math.inf
+    for batch in torch.randperm(len(images)).split(128):
+        if reset_gradients:
+            optimizer.zero_grad()
+        loss = functional.cross_entropy(model(images[batch]), labels[batch])
+        loss.backward()
+        optimizer.step()
+        total += loss.item() * len(batch)
+        lowest = min(lowest, loss.item())
+    return total / len(images), lowest
+
+
+# --8<-- [end:train_epoch]
+
+
+# --8<-- [start:accuracy]
+@torch.no_grad()
+def accuracy(model: nn.Module, images: torch.Tensor, labels: torch.Tensor) -> float:
+    """The share of images that the model gets right, in whichever mode it is."""
+    return (model(images).argmax(dim=1) == labels).float().mean().item()
+
+
+# --8<-- [end:accuracy]
+
+
+def replay(
+    training: Images, unseen: Images, reset_gradients: bool, seed: int = 0, epochs: int = 6
+) -> Replay:
+    """Train once and measure after every epoch.
+
+    Args:
+        training: Images and labels to train on.
+        unseen: Images and labels to measure with.
+        reset_gradients: Whether each batch begins with fresh gradients; the incident's did not.
+        seed: Fixes the first weights, the order of the images and the dropout.
+        epochs: How many times to go through the training images.
+    """
+    torch.manual_seed(seed)
+    model, optimizer = build()
+    losses, best_batches, accuracies = [], [], []
+    for _ in range(epochs):
+        loss, best = train_epoch(model, optimizer, *training, reset_gradients)
+        losses.append(loss)
+        best_batches.append(best)
+        model.eval()
+        accuracies.append(accuracy(model, *unseen))
+    model.train()  # the incident's second defect: dropout stays on while you measure
+    with_dropout = [accuracy(model, *unseen) for _ in range(PASSES)]
+    return Replay(losses, best_batches, accuracies, with_dropout)
+
+
+def print_replay() -> dict[str, dict[str, float]]:
+    """Print both runs epoch by epoch, then the two ways to measure what they left behind.
+
+    Returns:
+        For ``healthy`` and ``broken``: the last epoch's mean loss, the first epoch's lowest loss
+        of one batch, the last accuracy, and the lowest and highest accuracy with dropout on.
+    """
+    training = as_tensors(load_mnist(source="subset"))
+    unseen = as_tensors(load_mnist(train=False, source="subset"))
+    healthy = replay(training, unseen, reset_gradients=True)
+    broken = replay(training, unseen, reset_gradients=False)
+    print(f"\n{'':7}{'healthy':20}gradients never reset")
+    print("epoch     loss  accuracy      loss  best batch  accuracy")
+    for epoch in range(len(healthy.losses)):
+        print(
+            f"{epoch + 1:>5}{healthy.losses[epoch]:>9.2f}{healthy.accuracies[epoch]:>10.2f}"
+            f"{broken.losses[epoch]:>10.2f}{broken.best_batches[epoch]:>12.2f}"
+            f"{broken.accuracies[epoch]:>10.2f}"
+        )
+    print("\nthe last model      eval()   dropout on, four passes")
+    for name, run in (("healthy", healthy), ("never reset", broken)):
+        passes = "  ".join(f"{share:.3f}" for share in run.with_dropout)
+        print(f"{name:18}{run.accuracies[-1]:>8.3f}   {passes}")
+    return {"healthy": _summary(healthy), "broken": _summary(broken)}
+
+
+def _summary(run: Replay) -> dict[str, float]:
+    return {
+        "last_loss": run.losses[-1],
+        "best_batch": min(run.best_batches),
+        "first_accuracy": run.accuracies[0],
+        "accuracy": run.accuracies[-1],
+        "dropout_lowest": min(run.with_dropout),
+        "dropout_highest": max(run.with_dropout),
+    }
+
+
+if __name__ == "__main__":
+    print_replay()

@@ -1,0 +1,272 @@
+"""Gradients add up, a missing reset is momentum 1.0, and graphs follow Python's branches."""
+
+import itertools
+import math
+from collections.abc import Callable
+
+import pytest
+import torch
+from torch import nn
+
+from lesson_code.accounting import batches_per_epoch
+from lesson_code.foundations.autograd import (
+    branching_loss,
+    compare_accumulation,
+    loss_without_branch,
+    made_up_batches,
+    made_up_model,
+    print_accumulation,
+    print_branching,
+    print_healthy_run,
+    print_micro_batches,
+    print_missing_reset,
+    print_none_gradients,
+    print_second_backward,
+    print_two_norms,
+    sum_of_squares,
+    train,
+    train_in_groups,
+)
+from lesson_code.saved_tensors import SavedBytes
+
+
+def trained_in_groups(sizes: list[int], group_size: int, rounds: int = 1) -> torch.Tensor:
+    """The parameters after so many rounds over the batches, with plain SGD."""
+    model = made_up_model()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for _ in range(rounds):
+        train_in_groups(model, optimizer, made_up_batches(sizes), group_size)
+    return nn.utils.parameters_to_vector(model.parameters()).detach()
+
+
+def count_graphs(function: Callable[[torch.Tensor], torch.Tensor]) -> int:
+    """How many graphs torch.compile cuts a function into; nothing is compiled to machine code."""
+    graphs = []
+
+    def keep(graph: torch.fx.GraphModule, _: list[torch.Tensor]) -> Callable[..., object]:
+        graphs.append(graph)
+        return graph.forward
+
+    torch.compiler.reset()
+    torch.compile(function, backend=keep)(torch.tensor([1.0, 2.0, -0.5]))
+    return len(graphs)
+
+
+def test_gradients_add_up_until_the_reset(capsys: pytest.CaptureFixture[str]) -> None:
+    """3x and 5x leave 3 and 8; after a reset 7x leaves 7."""
+    print_accumulation()
+
+    values = [line.split("tensor")[1] for line in capsys.readouterr().out.splitlines()]
+    assert ["(3.)", "(8.)", "(7.)"] == values
+
+
+def test_divided_micro_batches_give_the_full_gradient() -> None:
+    """64 examples as four times 16, each loss divided by four, are one batch of 64."""
+    assert compare_accumulation([16] * 4, [1 / 4] * 4).error < 1e-6
+
+
+def test_undivided_micro_batches_give_four_times_the_gradient() -> None:
+    """Without the division the sum has the full gradient's direction and four times its length."""
+    found = compare_accumulation([16] * 4, [1.0] * 4)
+
+    assert pytest.approx(4, abs=1e-3) == found.length
+    assert pytest.approx(3, abs=1e-3) == found.error
+
+
+def test_uneven_micro_batches_need_their_share() -> None:
+    """A plain division gives the examples of the small batch too much weight; shares repair it."""
+    sizes = [16, 16, 16, 8]
+
+    assert compare_accumulation(sizes, [1 / 4] * 4).error > 0.05
+    assert compare_accumulation(sizes, [size / 56 for size in sizes]).error < 1e-6
+
+
+def test_groups_of_micro_batches_train_like_large_batches() -> None:
+    """Twenty steps of 128 and twenty groups of four times 32 end at the same parameters."""
+    large = trained_in_groups([128], 1, rounds=20)
+    grouped = trained_in_groups([32] * 4, 4, rounds=20)
+
+    assert (large - grouped).abs().max() < 1e-6
+    assert (large - nn.utils.parameters_to_vector(made_up_model().parameters())).norm() > 0.1
+
+
+def test_the_batch_left_over_gets_a_full_update_of_its_own() -> None:
+    """Five batches in groups of four make two updates, and the fifth batch weighs as one."""
+    sizes = [8] * 5
+    model, expected = made_up_model(), made_up_model()
+    batches = made_up_batches(sizes)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    expected_optimizer = torch.optim.SGD(expected.parameters(), lr=0.1)
+
+    updates = train_in_groups(model, optimizer, batches, 4)
+    for group in (batches[:4], batches[4:]):
+        train_in_groups(expected, expected_optimizer, group, len(group))
+
+    assert 2 == updates
+    for right, parameter in zip(expected.parameters(), model.parameters(), strict=True):
+        assert torch.equal(right, parameter)
+
+
+def test_an_epoch_of_mnist_leaves_one_batch_over() -> None:
+    """60,000 images in batches of 128 are 469 batches: 117 groups of four, and one."""
+    assert (117, 1) == divmod(batches_per_epoch(60_000, 128), 4)
+
+
+def test_the_page_shows_the_four_ways_to_add_up(capsys: pytest.CaptureFixture[str]) -> None:
+    """Each row is printed with its length and its error, and returned."""
+    data = print_micro_batches()
+
+    lines = capsys.readouterr().out.splitlines()
+    assert 5 == len(lines)
+    assert max(map(len, lines)) <= 72
+    assert ["divided", "undivided", "uneven_divided", "uneven_by_share"] == list(data)
+    assert lines[2].endswith("4.0000  300.00%")
+
+
+def test_the_healthy_run_is_the_recorded_one(capsys: pytest.CaptureFixture[str]) -> None:
+    """Three steps with seed 0 have these losses and these global norms."""
+    run = train(3)
+    print_healthy_run()
+
+    assert pytest.approx([0.6462, 0.6331, 0.6212], abs=1e-4) == run.losses
+    assert pytest.approx([0.3661, 0.3495, 0.3335], abs=1e-4) == run.norms
+    assert "step 2   loss 0.6212   gradient norm 0.3335\n" in capsys.readouterr().out
+
+
+def test_a_sum_of_norms_is_another_number(capsys: pytest.CaptureFixture[str]) -> None:
+    """Clipping works with the norm over all parameters, which the train function reports too."""
+    print_two_norms()
+
+    added, clipped = (float(line.split()[-1]) for line in capsys.readouterr().out.splitlines())
+    assert pytest.approx(0.4864, abs=1e-4) == added
+    assert pytest.approx(train(1).norms[0], abs=1e-4) == clipped
+
+
+def test_without_a_reset_the_norm_climbs() -> None:
+    """The eighth norm is more than three times the first, and nothing becomes infinite."""
+    run = train(1000, reset=False)
+
+    expected = [0.366, 0.716, 1.032, 1.302, 1.514, 1.661, 1.746, 1.774]
+    assert pytest.approx(expected, abs=1e-3) == run.norms[:8]
+    assert run.norms[7] > 3 * run.norms[0]
+    assert all(map(math.isfinite, (*run.losses, *run.norms)))
+
+
+def test_without_a_reset_sgd_is_sgd_with_momentum_one() -> None:
+    """The parameters of both runs agree after 8 and after 1,000 steps."""
+    for steps in (8, 1000):
+        broken = train(steps, reset=False)
+        momentum = train(steps, momentum=1.0)
+
+        assert (broken.parameters - momentum.parameters).abs().max() < 1e-6
+
+
+def test_without_a_reset_the_loss_swings(capsys: pytest.CaptureFixture[str]) -> None:
+    """On the small convex problem the loss stays near the healthy one and never settles there."""
+    data = print_missing_reset()
+
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 72
+    assert "0.0000000" == lines[-1].split()[-1]
+    assert 0.46 < data["healthy_loss"] < data["lowest_loss"] < data["highest_loss"] < 0.66
+    losses = train(1000, reset=False).losses
+    rises = [b > a for a, b in itertools.pairwise(losses[500:])]
+    assert {True, False} == set(rises)
+
+
+def test_gradients_are_none_before_backward_and_after_the_reset(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """None is what readers of .grad meet, and a step then changes nothing, weight decay or not."""
+    print_none_gradients()
+
+    ends = [line.split()[-1] for line in capsys.readouterr().out.splitlines()]
+    assert ["None", "1.])", "None", "True"] == ends
+
+
+def test_zeros_instead_of_none_let_weight_decay_act() -> None:
+    """With set_to_none=False the same step shrinks the weights: None and zero differ."""
+    layer = nn.Linear(4, 2)
+    weights = layer.weight.detach().clone()
+    optimizer = torch.optim.AdamW(layer.parameters(), lr=0.1, weight_decay=0.5)
+    layer(torch.ones(1, 4)).sum().backward()
+
+    optimizer.zero_grad(set_to_none=False)
+    optimizer.step()
+
+    torch.testing.assert_close(layer.weight.detach(), 0.95 * weights)
+
+
+@pytest.mark.parametrize("loss_function", [branching_loss, loss_without_branch])
+@pytest.mark.parametrize(
+    ("values", "loss", "gradient"),
+    [
+        ([1.0, 2.0, -0.5], 1.75, [2 / 3, 4 / 3, -1 / 3]),
+        ([-1.0, -2.0, 0.5], 3.5 / 3, [-1 / 3, -1 / 3, 1 / 3]),
+    ],
+)
+def test_the_graph_follows_the_branch(
+    loss_function: Callable[[torch.Tensor], torch.Tensor],
+    values: list[float],
+    loss: float,
+    gradient: list[float],
+) -> None:
+    """Squares where the mean is positive, else absolute values, and the gradient of each."""
+    x = torch.tensor(values, requires_grad=True)
+
+    result = loss_function(x)
+    result.backward()
+
+    assert pytest.approx(loss) == result.item()
+    assert x.grad is not None
+    assert pytest.approx(gradient) == x.grad.tolist()
+
+
+def test_the_page_shows_both_branches(capsys: pytest.CaptureFixture[str]) -> None:
+    """One line for each branch, with loss and gradient."""
+    print_branching()
+
+    first, second = capsys.readouterr().out.splitlines()
+    assert "loss 1.7500, tensor([ 0.6667,  1.3333, -0.3333])" in first
+    assert "loss 1.1667, tensor([-0.3333, -0.3333,  0.3333])" in second
+
+
+def test_item_in_a_branch_breaks_the_compiled_graph() -> None:
+    """torch.compile cuts the branch in two, keeps torch.where whole, and can be told to refuse."""
+    assert 2 == count_graphs(branching_loss)
+    assert 1 == count_graphs(loss_without_branch)
+    strict = torch.compile(branching_loss, backend="eager", fullgraph=True)
+    with pytest.raises(torch._dynamo.exc.TorchDynamoException):
+        strict(torch.tensor([1.0, 2.0, -0.5]))
+
+
+def test_a_sum_saves_nothing_and_a_product_does(capsys: pytest.CaptureFixture[str]) -> None:
+    """Backward works twice through a sum and once through squares."""
+    print_second_backward()
+
+    twice, once = capsys.readouterr().out.splitlines()
+    assert "x.sum(): worked twice, tensor([2., 2., 2.])" == twice
+    assert once.startswith("(x * x).sum(): RuntimeError")
+    assert "second time" in once
+
+
+def test_only_the_product_has_saved_its_input() -> None:
+    """The meter reads nothing after a sum or a mean, and x after x times x."""
+    x = torch.ones(100, requires_grad=True)
+    read = []
+    for operation in (torch.sum, torch.mean, sum_of_squares):
+        meter = SavedBytes()
+        with meter:
+            y = operation(x)
+        read.append(meter.total())
+        assert y.requires_grad
+
+    assert [0, 0, 400] == read
+
+
+def test_backward_needs_one_number() -> None:
+    """A result with several elements has no single derivative."""
+    x = torch.ones(3, requires_grad=True)
+
+    with pytest.raises(RuntimeError, match="only for scalar outputs"):
+        (x * x).backward()

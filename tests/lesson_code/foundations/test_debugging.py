@@ -1,0 +1,258 @@
+"""Checks stop what they must, and every probe passes a healthy model and catches planted faults."""
+
+import math
+import statistics
+from functools import partial
+
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from lesson_code.foundations import debugging
+from lesson_code.foundations.debugging import (
+    STEPS,
+    assert_loss_is_healthy,
+    assert_training_batch,
+    counts,
+    norms_with,
+    outcome_of,
+    overfit_digits,
+    overfit_twelve_examples,
+    passes_with,
+    print_differences,
+    print_gradients_and_counts,
+    print_overfit,
+    print_spoiled_batches,
+    reload_with,
+    runs_with,
+    spoiled_batches,
+)
+
+pytestmark = pytest.mark.usefixtures("one_thread")
+
+EXPECTED = {
+    "label 10 of 10 classes": ("IndexError", ValueError, "labels 1 to 10, not 0 to 9"),
+    "label -1": ("IndexError", ValueError, "labels -1 to 5"),
+    "every label -100": ("loss nan", ValueError, "labels -100 to -100"),
+    "int32 labels": ("RuntimeError", TypeError, "must be int64, not torch.int32"),
+    "one infinite feature": ("loss nan", ValueError, "features hold inf or NaN"),
+    "no example at all": ("loss nan", ValueError, "the batch is empty"),
+}
+
+
+@pytest.mark.parametrize(("name", "expected"), EXPECTED.items())
+def test_each_spoiled_batch_is_stopped(
+    name: str, expected: tuple[str, type[Exception], str]
+) -> None:
+    """PyTorch raises or computes NaN; the check says what is wrong, before the model is called."""
+    alone, error, message = expected
+    features, labels = spoiled_batches()[name]
+    model = nn.Linear(4, 10)
+
+    with pytest.raises(error, match=message):
+        assert_training_batch(features, labels, 10)
+
+    assert alone == outcome_of(lambda: F.cross_entropy(model(features), labels).item())
+
+
+def test_every_spoiled_batch_is_expected() -> None:
+    """No planted fault is left out of the test above."""
+    assert set(EXPECTED) == set(spoiled_batches())
+
+
+def test_a_healthy_batch_passes(device: torch.device) -> None:
+    """Finite features and int64 labels from the first to the last class go through."""
+    labels = torch.tensor([0, 9], device=device)
+
+    assert "passes" == outcome_of(
+        lambda: assert_training_batch(torch.zeros(2, 4, device=device), labels, 10)
+    )
+
+
+def test_pytorch_says_which_label_is_out_of_bounds() -> None:
+    """On the CPU a label too large raises with the label in the message."""
+    features, labels = spoiled_batches()["label 10 of 10 classes"]
+
+    with pytest.raises(IndexError, match="Target 10 is out of bounds"):
+        F.cross_entropy(features.new_zeros(6, 10), labels)
+
+
+def test_an_empty_batch_would_break_the_check_of_its_labels() -> None:
+    """Without the first line the check itself would stop with a message about reductions (FC33)."""
+    with pytest.raises(RuntimeError, match="min"):
+        torch.tensor([], dtype=torch.int64).min()
+
+
+def test_one_label_of_minus_100_is_left_out_in_silence() -> None:
+    """The default ignore_index drops the example from the mean (FC33)."""
+    logits = torch.randn(2, 10)
+
+    loss = F.cross_entropy(logits, torch.tensor([3, -100]))
+
+    assert torch.equal(F.cross_entropy(logits[:1], torch.tensor([3])), loss)
+
+
+def test_one_infinite_feature_ruins_the_gradients_too() -> None:
+    """Loss and gradient norm become NaN together."""
+    features, labels = spoiled_batches()["one infinite feature"]
+    model = nn.Linear(4, 10)
+    F.cross_entropy(model(features), labels).backward()
+
+    assert model.weight.grad is not None
+    assert math.isnan(model.weight.grad.norm().item())
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf])
+def test_a_loss_that_is_no_number_stops_the_run(value: float) -> None:
+    """The error has the value; a finite loss passes."""
+    with pytest.raises(RuntimeError, match=f"the loss is {value}"):
+        assert_loss_is_healthy(torch.tensor(value))
+
+    assert "passes" == outcome_of(lambda: assert_loss_is_healthy(torch.tensor(1e30)))
+
+
+def test_a_healthy_step_memorises_twelve_examples() -> None:
+    """From about 1.1 the loss falls below 0.05 for every one of ten seeds (FV13)."""
+    runs = [overfit_twelve_examples(STEPS["healthy"], seed) for seed in range(10)]
+
+    assert max(last for _, last in runs) < 0.05
+    assert 0.9 < statistics.mean(first for first, _ in runs) < 1.4
+
+
+@pytest.mark.parametrize("name", [name for name in STEPS if name != "healthy"])
+def test_a_faulty_step_does_not(name: str) -> None:
+    """Every planted fault keeps the loss above 0.04; without resets only the median is bound."""
+    losses = [overfit_twelve_examples(STEPS[name], seed)[1] for seed in range(10)]
+
+    if name == "gradients never reset":
+        assert statistics.median(losses) > 0.5
+    else:
+        assert min(losses) > 0.04
+
+
+@pytest.mark.parametrize("name", ["logits detached", "step never called"])
+def test_where_nothing_is_learned_the_loss_does_not_move(name: str) -> None:
+    """Both faults leave the first loss as it was, to the last bit, as the page says."""
+    first, last = overfit_twelve_examples(STEPS[name], seed=0)
+
+    assert first == last
+
+
+def test_real_digits_are_memorised() -> None:
+    """32 MNIST digits go from about 2.3 to below 0.05, with dropout switched on (FV13)."""
+    first, last = overfit_digits(seed=0)
+
+    assert 2.0 < first < 2.7
+    assert last < 0.05
+
+
+def test_gradients_reach_every_layer_of_a_healthy_network() -> None:
+    """All four norms are finite and above zero."""
+    norms = norms_with("")
+
+    assert {"hidden.weight", "hidden.bias", "output.weight", "output.bias"} == set(norms)
+    assert all(norm is not None and 0 < norm < math.inf for norm in norms.values())
+
+
+def test_gradient_norms_show_the_fault() -> None:
+    """Dead units give zero, a cut graph gives none, and a hidden layer is not on the list."""
+    dead, detached, hidden = (norms_with(fault) for fault in ("dead", "detached", "list"))
+
+    assert (0.0, 0.0, 0.0) == (dead["hidden.weight"], dead["hidden.bias"], dead["output.weight"])
+    assert (None, None) == (detached["hidden.weight"], detached["hidden.bias"])
+    assert detached["output.weight"] is not None
+    assert {"output.weight", "output.bias"} == set(hidden)
+
+
+def test_counts_tell_three_faults_apart() -> None:
+    """Healthy: four of each. A list hides two, freezing leaves two over, a new layer is unknown."""
+    found = {name: tuple(count.values()) for name, count in counts().items()}
+
+    assert found == {
+        "healthy": (4, 4, 4),
+        "plain list": (2, 2, 2),
+        "frozen afterwards": (2, 4, 2),
+        "optimizer built too early": (4, 4, 2),
+    }
+
+
+def test_two_passes_are_equal_only_in_evaluation_mode_without_noise() -> None:
+    """Equal to the last bit when healthy; dropout and noise in forward are seen."""
+    assert 0.0 == passes_with("")
+    assert passes_with("", training=True) > 0.1
+    assert passes_with("noise") > 0.1
+
+
+def test_a_reloaded_model_answers_the_same_only_with_all_of_its_state() -> None:
+    """Equal when healthy; weights outside the state dict come back as other ones."""
+    assert 0.0 == reload_with("")
+    assert reload_with("list") > 0.1
+    with pytest.raises(RuntimeError, match="size mismatch"):
+        reload_with("", classes=4)
+
+
+def test_two_runs_are_equal_unless_precision_or_device_differ() -> None:
+    """Equal on the CPU; bfloat16 shows in the losses, and a CPU tensor stops another device."""
+    assert 0.0 == runs_with()
+    assert 1e-4 < runs_with(mixed=True) < 0.5
+    with pytest.raises(RuntimeError, match="device") as error:
+        runs_with("mask", torch.device("meta"))
+    assert any("x * torch.ones(16)" in str(frame.statement) for frame in error.traceback)
+
+
+@pytest.mark.gpu
+def test_a_tiny_run_agrees_on_a_gpu() -> None:
+    """The losses of CPU and GPU lie closer together than the page's faults."""
+    assert runs_with(device=torch.device("cuda")) < 1e-4
+    with pytest.raises(RuntimeError, match="device"):
+        runs_with("mask", torch.device("cuda"))
+
+
+def test_the_page_shows_errors_where_there_were_none(capsys: pytest.CaptureFixture[str]) -> None:
+    """Three of the spoiled batches give NaN in PyTorch, and no line of the check is empty."""
+    print_spoiled_batches()
+
+    lines = capsys.readouterr().out.splitlines()[1:]
+    assert 3 == sum("loss nan" in line for line in lines)
+    assert all(line.endswith(("ValueError", "TypeError", "RuntimeError")) for line in lines)
+
+
+def test_the_page_shows_every_step(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One line for each step, and one for real digits; the healthy one is the only small number."""
+    monkeypatch.setattr(debugging, "SEEDS", range(1))
+
+    print_overfit()
+
+    lines = capsys.readouterr().out.splitlines()[1:]
+    assert [*STEPS, "healthy, 32 MNIST digits"] == [line[:26].strip() for line in lines]
+    assert ["0.00", "above"] == [lines[0].split()[-1][:4], lines[1].split()[-2]]
+
+
+def test_the_page_shows_missing_gradients_and_counts(capsys: pytest.CaptureFixture[str]) -> None:
+    """A gradient that never arrived reads so, and a healthy network counts four of everything."""
+    print_gradients_and_counts()
+
+    printed = capsys.readouterr().out
+    assert 2 == printed.count("no gradient")
+    assert ["healthy", "4", "4", "4"] in [line.split() for line in printed.splitlines()]
+
+
+def test_the_page_shows_equal_and_different(capsys: pytest.CaptureFixture[str]) -> None:
+    """Every healthy line ends in 0; every fault is a difference or an error."""
+    print_differences()
+
+    probes = [line for line in capsys.readouterr().out.splitlines() if line.startswith("  ")]
+    healthy = [line for line in probes if "healthy" in line]
+    assert ["0"] * 3 == [line.split()[-1] for line in healthy]
+    faulty = [line for line in probes if line not in healthy]
+    assert all(line.endswith(("more than 0.0001", "RuntimeError")) for line in faulty)
+
+
+def test_a_difference_below_the_bound_reads_as_noise(capsys: pytest.CaptureFixture[str]) -> None:
+    """A probe that finds less than 0.0001 is not shown as a fault."""
+    debugging._print_differences({"tiny": partial(float, 1e-6)})
+
+    assert ["tiny", "noise"] == capsys.readouterr().out.split()

@@ -1,0 +1,134 @@
+"""The incident happens again, without an error: bad weights, and a bad measurement of them."""
+
+import math
+import subprocess
+import sys
+
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional
+
+from lesson_code.data import as_tensors, load_mnist
+from lesson_code.foundations import incident
+from lesson_code.foundations.incident import Images, Replay
+from lesson_code.models import parameter_count
+
+
+@pytest.fixture(scope="module")
+def digits() -> tuple[Images, Images]:
+    """6,000 images to train on, and 1,000 that no run sees."""
+    return (
+        as_tensors(load_mnist(source="subset")),
+        as_tensors(load_mnist(train=False, source="subset")),
+    )
+
+
+@pytest.fixture(scope="module", params=[0, 1, 2])
+def runs(request: pytest.FixtureRequest, digits: tuple[Images, Images]) -> tuple[Replay, Replay]:
+    """The healthy run and the broken one, from the same seed."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    pair = tuple(incident.replay(*digits, reset, request.param) for reset in (True, False))
+    torch.set_num_threads(threads)
+    return pair[0], pair[1]
+
+
+def test_the_missing_reset_ruins_the_weights(runs: tuple[Replay, Replay]) -> None:
+    """Healthy above 0.88; without a reset below 0.60, and at least 0.25 worse."""
+    healthy, broken = runs
+
+    assert healthy.accuracies[-1] > 0.88
+    assert broken.accuracies[-1] < 0.60
+    assert broken.accuracies[-1] <= healthy.accuracies[-1] - 0.25
+
+
+def test_more_epochs_make_it_worse(runs: tuple[Replay, Replay]) -> None:
+    """The accuracy sinks from the first epoch to the last, while a healthy run's rises."""
+    healthy, broken = runs
+
+    assert broken.accuracies[0] > broken.accuracies[2] > broken.accuracies[5]
+    assert healthy.accuracies[0] < healthy.accuracies[5]
+
+
+def test_every_loss_is_finite(runs: tuple[Replay, Replay]) -> None:
+    """No NaN and no infinity in either run, since one of them would spoil the epoch's mean."""
+    assert all(math.isfinite(loss) for run in runs for loss in run.losses)
+
+
+def test_one_batch_of_the_broken_run_looks_fine(runs: tuple[Replay, Replay]) -> None:
+    """Its lowest loss lies far below the 2.3 of guessing, and the last epoch's mean does not."""
+    _, broken = runs
+
+    assert min(broken.best_batches) < 0.75
+    assert broken.losses[-1] > 1.75
+
+
+def test_dropout_makes_the_measurement_low_and_unsteady(runs: tuple[Replay, Replay]) -> None:
+    """Passes over the same weights differ, and their mean lies below the right number."""
+    for run in runs:
+        assert incident.PASSES == len(run.with_dropout)
+        assert len(set(run.with_dropout)) > 1
+    healthy, _ = runs
+    assert max(healthy.with_dropout) < healthy.accuracies[-1]
+
+
+def test_dropout_in_a_measurement_leaves_the_weights_alone(digits: tuple[Images, Images]) -> None:
+    """After passes in training mode, `eval` gives the number that it gave before."""
+    _, unseen = digits
+    model, _ = incident.build()
+    model.eval()
+    before = incident.accuracy(model, *unseen)
+    model.train()
+    incident.accuracy(model, *unseen)
+
+    after = incident.accuracy(model.eval(), *unseen)
+
+    assert before == after
+
+
+def test_the_mean_loss_counts_every_image_alike() -> None:
+    """With a learning rate of zero, an epoch's loss is that of all images at once."""
+    images, labels = torch.rand(200, 1, 28, 28), torch.arange(200) % 10
+    model = nn.Sequential(nn.Flatten(), nn.Linear(784, 10))  # without dropout
+    still = torch.optim.SGD(model.parameters(), lr=0.0)
+    expected = functional.cross_entropy(model(images), labels).item()
+
+    mean, lowest = incident.train_epoch(model, still, images, labels, reset_gradients=True)
+
+    assert expected == pytest.approx(mean, rel=1e-5)
+    assert lowest < expected
+
+
+def test_the_network_has_the_parameters_that_its_docstring_counts() -> None:
+    """784-128-10: 101,770, with a dropout of 0.2."""
+    model, _ = incident.build()
+
+    assert 101_770 == parameter_count(model)
+    assert 0.2 == next(m.p for m in model.modules() if isinstance(m, nn.Dropout))
+
+
+def test_the_replay_prints_both_runs_and_both_measurements(
+    capsys: pytest.CaptureFixture[str], one_thread: None
+) -> None:
+    """Six epochs, two lines of measurements, and the numbers that the page names."""
+    data = incident.print_replay()
+
+    lines = capsys.readouterr().out.splitlines()
+    rows = [line.split() for line in lines if line.strip()[:1].isdigit()]
+    assert ["1", "2", "3", "4", "5", "6"] == [row[0] for row in rows]
+    assert f"{data['healthy']['accuracy']:.2f}" == rows[-1][2]
+    assert f"{data['broken']['accuracy']:.2f}" == rows[-1][5]
+    assert f"{data['broken']['best_batch']:.2f}" == min(row[4] for row in rows)
+    assert ["never", "reset"] == lines[-1].split()[:2]
+
+
+def test_the_script_reports_success() -> None:
+    """Like the job in the story: it ends with status 0 and complains of nothing."""
+    command = [sys.executable, "-m", "lesson_code.foundations.incident"]
+
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+
+    assert 0 == done.returncode
+    assert "" == done.stderr
+    assert "nan" not in done.stdout

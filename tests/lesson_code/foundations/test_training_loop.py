@@ -1,0 +1,160 @@
+"""The order of the steps, sorted digits, and what the table of loader settings says."""
+
+import os
+import re
+import warnings
+
+import pytest
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+
+from lesson_code.foundations.training_loop import (
+    ORDERS,
+    late_share,
+    print_orders,
+    print_sorted_digits,
+    print_training_run,
+    train,
+    train_on_sorted_digits,
+)
+
+ROWS = TensorDataset(torch.arange(10.0))
+
+
+def test_the_healthy_order_learns(one_thread: None) -> None:
+    """The loss falls as measured: 0.9389, 0.8712, 0.8103, and 0.2639 after 50 rounds."""
+    losses = train(ORDERS["as it should be"])
+
+    expected = [0.9389, 0.8712, 0.8103, 0.2639]
+    assert pytest.approx(expected, abs=2e-4) == [*losses[:3], losses[-1]]
+
+
+@pytest.mark.parametrize("name", ["step before backward", "zero after backward"])
+def test_two_orders_never_learn(name: str) -> None:
+    """Clearing between backward and step leaves the loss where it was, to the last bit."""
+    losses = train(ORDERS[name])
+
+    assert {losses[0]} == set(losses)
+    assert pytest.approx(0.9389, abs=2e-4) == losses[0]
+
+
+def test_one_order_learns_a_round_late(one_thread: None) -> None:
+    """Step, zero, backward: the first loss twice, then not the healthy path but one like it."""
+    losses = train(ORDERS["step, zero, backward"])
+
+    expected = [0.9389, 0.9389, 0.8712, 0.2628]
+    assert pytest.approx(expected, abs=2e-4) == [*losses[:3], losses[-1]]
+
+
+def test_clearing_after_the_step_is_as_good(one_thread: None) -> None:
+    """Zero at the end of the round equals zero at its beginning, in every digit."""
+    assert train(ORDERS["as it should be"]) == train(ORDERS["zero at the end"])
+
+
+def test_the_page_shows_the_orders(capsys: pytest.CaptureFixture[str]) -> None:
+    """A row for each order, with three losses and the last."""
+    returned = print_orders()
+
+    rows = capsys.readouterr().out.splitlines()[1:]
+    assert list(ORDERS) == [row[:22].strip() for row in rows]
+    assert {"healthy", "late"} == set(returned)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_sorted_digits_without_shuffling_fool_the_loss(seed: int, one_thread: None) -> None:
+    """The loss falls in both runs, and only the shuffled one reads digits."""
+    well_trained, _, shuffled = train_on_sorted_digits(True, seed)
+    fooled, losses, unshuffled = train_on_sorted_digits(False, seed)
+
+    assert shuffled[-1] > 0.88
+    assert unshuffled[-1] < 0.75
+    assert sorted(losses, reverse=True) == losses
+    assert late_share(well_trained) < 0.3
+    assert late_share(fooled) > 0.5
+
+
+def test_the_page_shows_both_loaders(capsys: pytest.CaptureFixture[str], one_thread: None) -> None:
+    """What the table prints is what the figures take."""
+    results = print_sorted_digits()
+
+    assert "not shuffled" in capsys.readouterr().out
+    assert results["not_shuffled"]["last_loss"] < results["not_shuffled"]["first_loss"]
+    assert results["not_shuffled"]["accuracy"][-1] < results["shuffled"]["accuracy"][-1]
+
+
+def test_the_page_shows_a_run_on_the_subset(
+    capsys: pytest.CaptureFixture[str], one_thread: None
+) -> None:
+    """The loss falls in each of three epochs, and accuracies are those of 6,000 images."""
+    print_training_run()
+
+    printed = capsys.readouterr().out
+    losses = [float(number) for number in re.findall(r"training loss (\S+),", printed)]
+    accuracies = [float(number) for number in re.findall(r"accuracy\D* (\d\S+)", printed)]
+    assert 3 == len(losses)
+    assert sorted(losses, reverse=True) == losses
+    assert 5 == len(accuracies)  # of three epochs, of the best one, of the test
+    assert all(0.86 <= accuracy <= 0.95 for accuracy in accuracies[2:])
+
+
+def test_a_seeded_generator_repeats_the_order() -> None:
+    """Shuffling with the same generator seed gives the same batches; without shuffling, always."""
+    first, second = (
+        torch.cat([batch for (batch,) in loader])
+        for loader in (
+            DataLoader(ROWS, 4, shuffle=True, generator=torch.Generator().manual_seed(1))
+            for _ in range(2)
+        )
+    )
+    (unshuffled,) = next(iter(DataLoader(ROWS, 10, shuffle=False)))
+
+    assert torch.equal(first, second)
+    assert list(range(10)) == unshuffled.tolist()
+
+
+def test_drop_last_drops_the_smaller_batch() -> None:
+    """Ten rows in batches of four: 4, 4, 2, or 4, 4."""
+    kept, dropped = (
+        [len(batch) for (batch,) in DataLoader(ROWS, 4, drop_last=drop)] for drop in (False, True)
+    )
+
+    assert [4, 4, 2] == kept
+    assert [4, 4] == dropped
+
+
+def test_batch_norm_refuses_a_training_batch_of_one() -> None:
+    """One row has no variance, in training; in evaluation it passes."""
+    layer = nn.BatchNorm1d(3)
+
+    with pytest.raises(ValueError, match="Expected more than 1 value per channel"):
+        layer(torch.ones(1, 3))
+    assert (1, 3) == layer.eval()(torch.ones(1, 3)).shape
+
+
+def test_more_workers_than_cores_warn() -> None:
+    """The loader says so when it is created."""
+    with pytest.warns(UserWarning, match="suggested max number of worker"):
+        DataLoader(ROWS, num_workers=(os.cpu_count() or 1) + 1)
+
+
+def test_pinning_without_a_gpu_warns_and_does_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The batch comes in ordinary memory, with a warning."""
+    monkeypatch.setattr(torch.accelerator, "is_available", lambda: False)
+
+    with pytest.warns(UserWarning, match="no accelerator is found"):
+        (batch,) = next(iter(DataLoader(ROWS, 4, pin_memory=True)))
+
+    assert not batch.is_pinned()
+
+
+def test_the_classic_transform_is_not_deprecated() -> None:
+    """The v2 counterpart of ToTensor warns; the one that the script uses doesn't."""
+    from torchvision import transforms
+    from torchvision.transforms import v2
+
+    with pytest.warns(UserWarning, match="is deprecated"):
+        v2.ToTensor()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        transforms.ToTensor()
