@@ -7,6 +7,7 @@ from pathlib import Path
 
 from lesson_site import notebooks, recordings
 from lesson_site.figure_store import FigureError
+from lesson_site.lab_fingerprints import write_fingerprints
 from lesson_site.notebooks import NotebookError
 from lesson_site.postbuild import SiteError, finish
 from lesson_site.postbuild.sizes import size_table
@@ -49,6 +50,11 @@ def _parser() -> argparse.ArgumentParser:
         "--data", type=Path, default=Path("data"), help="folder with MNIST/raw (default: data)"
     )
     notebook.set_defaults(command=_notebook)
+
+    prints = commands.add_parser(
+        "lab-fingerprints", help="tell the lab's checker what the foundations pages say"
+    )
+    prints.set_defaults(command=_fingerprints)
 
     check = commands.add_parser("check-snippets", help="every shown line is run by a test")
     check.add_argument(
@@ -94,6 +100,11 @@ def _record(arguments: argparse.Namespace) -> list[str]:
 def _notebook(arguments: argparse.Namespace) -> list[str]:
     written = notebooks.rebuild(arguments.execute, arguments.data)
     print(*written, sep="\n")
+    return []
+
+
+def _fingerprints(_: argparse.Namespace) -> list[str]:
+    print(write_fingerprints())
     return []
 
 

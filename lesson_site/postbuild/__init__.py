@@ -1,12 +1,12 @@
 """The pass over the built site: what no Markdown extension can see, since it needs every page.
 
-It packs the notebook for offline work, checks each page's links, hosts, leftovers and size, and
+It packs notebook and lab for offline work, checks each page's links, hosts, leftovers and size, and
 then writes the Content-Security-Policy into all of them. A second run changes nothing.
 """
 
 from pathlib import Path
 
-from lesson_site.postbuild.bundle import pack_notebook
+from lesson_site.postbuild.bundle import pack_lab, pack_notebook
 from lesson_site.postbuild.documents import Document, read_documents
 from lesson_site.postbuild.leftovers import leftover_problems
 from lesson_site.postbuild.links import link_problems, stylesheet_and_script_problems
@@ -30,6 +30,7 @@ def finish(folder: Path) -> tuple[list[str], list[Size]]:
     if not (folder / "index.html").is_file():
         raise SiteError(f"{folder} holds no built site; run `mkdocs build --strict` first")
     pack_notebook(folder)
+    pack_lab(folder)
     documents = read_documents(folder)
     sizes = [measure(document, folder) for document in documents]
     problems = [

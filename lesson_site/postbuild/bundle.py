@@ -1,16 +1,22 @@
-"""The notebook together with the digits that ship with the lesson, as one archive to download."""
+"""What readers download as one archive: the notebook, and the lab's folder, each with digits."""
 
+import gzip
 import zipfile
 from pathlib import Path
 
 NOTEBOOK = Path("notebooks/2-3-2-gpu-training.ipynb")
 ARCHIVE = Path("notebooks/gpu-training-notebook.zip")
 SUBSET = Path("lesson_code/mnist_subset")
+LAB_PAGE = Path("foundations/lab/index.html")
+LAB_ARCHIVE = Path("foundations/foundations-lab.zip")
+LAB_STARTER = Path("lesson_code/foundations/lab/starter")
+LAB_FOLDER = "pytorch-training-lab"  # what the archive unpacks to
+LAB_DIGITS = "digits/MNIST/raw"  # where torchvision looks under `--data digits`
 EARLIEST = (1980, 1, 1, 0, 0, 0)  # of every member, so that equal content gives equal bytes
 
 
 def pack_notebook(site: Path, subset: Path = SUBSET) -> Path | None:
-    """Write the archive into ``site``, if the site has the notebook.
+    """Write the notebook's archive into ``site``, if the site has the notebook.
 
     Args:
         site: The folder of the built site.
@@ -21,10 +27,45 @@ def pack_notebook(site: Path, subset: Path = SUBSET) -> Path | None:
     """
     if not (site / NOTEBOOK).is_file():
         return None
-    members = {NOTEBOOK.name: site / NOTEBOOK}
-    members |= {f"{subset.name}/{path.name}": path for path in sorted(subset.iterdir())}
-    partial = (site / ARCHIVE).with_suffix(".partial")
-    with zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, path in members.items():
-            archive.writestr(zipfile.ZipInfo(name, EARLIEST), path.read_bytes())
-    return partial.replace(site / ARCHIVE)
+    members = {NOTEBOOK.name: (site / NOTEBOOK).read_bytes()}
+    members |= {f"{subset.name}/{path.name}": path.read_bytes() for path in subset.iterdir()}
+    return _pack(members, site / ARCHIVE)
+
+
+def pack_lab(site: Path, starter: Path = LAB_STARTER, subset: Path = SUBSET) -> Path | None:
+    """Write the lab's archive into ``site``, if the site has the lab.
+
+    It unpacks to one folder with the starter's files, the checker, and digits laid out for use
+    without a network.
+
+    Args:
+        site: The folder of the built site.
+        starter: The folder with the starter's files, from the repository's root.
+        subset: The folder with the digits.
+
+    Returns:
+        Its path; None if there is nothing to pack.
+    """
+    if not (site / LAB_PAGE).is_file():
+        return None
+    members = {
+        f"{LAB_FOLDER}/{path.relative_to(starter).as_posix()}": path.read_bytes()
+        for path in starter.rglob("*")
+        if path.is_file() and path.suffix != ".pyc"
+    }
+    members |= {
+        f"{LAB_FOLDER}/{LAB_DIGITS}/{path.stem}": gzip.decompress(path.read_bytes())
+        for path in subset.glob("*.gz")
+    }
+    readme = subset / "README.md"
+    members[f"{LAB_FOLDER}/digits/{readme.name}"] = readme.read_bytes()
+    return _pack(members, site / LAB_ARCHIVE)
+
+
+def _pack(members: dict[str, bytes], archive: Path) -> Path:
+    partial = archive.with_suffix(".partial")
+    with zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED) as packed:
+        for name, content in sorted(members.items()):
+            member = zipfile.ZipInfo(name, EARLIEST)
+            packed.writestr(member, content, zipfile.ZIP_DEFLATED)
+    return partial.replace(archive)

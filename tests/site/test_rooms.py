@@ -18,6 +18,13 @@ EXTRA = {
     "lesson_code/foundations/tensors.py": {"numpy"},
     "lesson_code/foundations/optimizers_and_checkpoints.py": {"numpy"},
     "lesson_code/foundations/train_mnist.py": {"numpy"},  # it seeds every source of randomness
+    # The lab runs in the learner's own folder, where these lie beside each other.
+    "lesson_code/foundations/lab/starter/check.py": {"pytest", "checks"},
+    "lesson_code/foundations/lab/starter/train_mnist.py": {"faults"},
+    **{
+        f"lesson_code/foundations/lab/starter/checks/{name}.py": {"pytest"}
+        for name in ("conftest", "points", "report", *(f"step_{step}" for step in range(2, 7)))
+    },
     # Who builds the notebook has them; who builds the site need not.
     "lesson_site/notebooks.py": {"jupytext", "nbclient", "nbformat", "PIL"},
     # A GPU machine on which nothing can be installed does without.

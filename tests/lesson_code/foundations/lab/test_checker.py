@@ -1,0 +1,257 @@
+"""The lab's one command: what it says about a fresh folder, a solved one, and wrong calls."""
+
+import subprocess
+import sys
+import sysconfig
+import zipfile
+from pathlib import Path
+
+import pytest
+import torch
+
+from lesson_code.data import lay_out_subset
+from lesson_site.postbuild.bundle import LAB_PAGE, pack_lab
+from tests.building import REPOSITORY
+from tests.lesson_code.foundations.lab.workspace import (
+    STARTER,
+    check,
+    import_file,
+    solved_folder,
+    starter_folder,
+)
+
+RUNS_OF_ITS_OWN = ("2", "3", "4", "5")  # Steps 1 and 6 have tests of their own
+
+
+@pytest.fixture(scope="module")
+def fresh(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The starter, with the digits that come with it."""
+    folder = starter_folder(tmp_path_factory.mktemp("fresh"))
+    lay_out_subset(folder / "digits")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def solved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The reference solutions, with the same digits."""
+    folder = solved_folder(tmp_path_factory.mktemp("solved"))
+    lay_out_subset(folder / "digits")
+    return folder
+
+
+@pytest.mark.parametrize("step", ["1", "2", "3", "4", "5", "6"])
+def test_the_starter_fails_every_step_readably(step: str, fresh: Path) -> None:
+    """Each step says what is open, with symptom, evidence and part, and shows no traceback."""
+    checked = check(step, fresh)
+
+    assert 1 == checked.status
+    assert "open" in checked.states.values()
+    for word in ("symptom:", "evidence:", "reread:"):
+        assert word in checked.text
+    assert "Traceback" not in checked.text
+
+
+@pytest.mark.parametrize("step", RUNS_OF_ITS_OWN)
+def test_the_reference_passes(step: str, solved: Path) -> None:
+    """With the solutions everything is passed."""
+    checked = check(step, solved)
+
+    assert {"passed"} == set(checked.states.values()), checked.text
+    assert 0 == checked.status
+
+
+def test_without_digits_nothing_counts_as_passed(tmp_path: Path) -> None:
+    """Without MNIST the script's points are listed with the reason, and the status is not 0."""
+    checked = check("3", solved_folder(tmp_path), "-k", "test_data or losses or test_fault")
+
+    assert ["open", "not checkable here", "not checkable here"] == list(checked.states.values())
+    assert "reason:   MNIST is missing" in checked.text
+    assert "0 of 3 passed, 1 open, 2 not checkable here" in checked.text
+    assert 1 == checked.status
+
+
+def test_changed_digits_are_noticed(tmp_path: Path) -> None:
+    """A file of the right name and other content leaves the point open."""
+    folder = solved_folder(tmp_path)
+    raw = lay_out_subset(folder / "data")
+    (raw / "t10k-labels-idx1-ubyte").write_bytes(b"no labels")
+
+    checked = check("3", folder, "-k", "test_data")
+
+    assert "t10k-labels-idx1-ubyte is not the published file" in checked.text
+
+
+@pytest.mark.parametrize("arguments", [[], ["7"], ["two"]])
+def test_a_wrong_call_is_refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """Only 1 to 6 and `all` are steps."""
+    checker = import_file(STARTER / "check.py", "lab_checker")
+
+    with pytest.raises(SystemExit) as refused:
+        checker.main(arguments)
+
+    assert 2 == refused.value.code
+    assert "python check.py" in capsys.readouterr().err
+
+
+def test_all_is_as_good_as_its_worst_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`all` runs the six steps in order, and fails if one does."""
+    checker = import_file(STARTER / "check.py", "lab_checker")
+    ran: list[str] = []
+    monkeypatch.setattr(checker, "run_step", lambda step: ran.append(step) or int(step == "4"))
+
+    assert 1 == checker.main(["all"])
+    assert ["1", "2", "3", "4", "5", "6"] == ran
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("def broken(:\n", "SyntaxError"),
+        ("import no_such_module\n", "No module named 'no_such_module'"),
+        ("import sys\nsys.exit(3)\n", "SystemExit: 3"),
+        ("", "defines no PREDICTIONS"),
+    ],
+)
+def test_a_script_that_cannot_be_imported_is_open(source: str, said: str, tmp_path: Path) -> None:
+    """Whatever is in the file, the learner reads a sentence."""
+    (tmp_path / "explore_gradients.py").write_text(source, encoding="utf-8")
+
+    checked = check("2", tmp_path)
+
+    assert said in checked.text
+    assert "Traceback" not in checked.text
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    """An empty folder is told which file it lacks."""
+    assert "explore_gradients.py is missing" in check("2", tmp_path).text
+
+
+@pytest.fixture(scope="module")
+def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What a learner has after unpacking the archive and creating the environment for real."""
+    folder = tmp_path_factory.mktemp("download")
+    (folder / LAB_PAGE).parent.mkdir(parents=True)
+    (folder / LAB_PAGE).touch()
+    archive = pack_lab(folder, STARTER, REPOSITORY / "lesson_code" / "mnist_subset")
+    assert archive is not None
+    zipfile.ZipFile(archive).extractall(folder)
+    lab = folder / "pytorch-training-lab"
+    subprocess.run([sys.executable, "-m", "venv", ".venv"], cwd=lab, check=True)
+    return lab
+
+
+def learners_check(lab: Path, interpreter: Path, step: str) -> subprocess.CompletedProcess[str]:
+    """Run the command of the page with an interpreter."""
+    command = [str(interpreter), "-B", "check.py", step]
+    return subprocess.run(command, cwd=lab, capture_output=True, text=True, check=False)
+
+
+def test_step_1_in_a_fresh_environment(unpacked: Path) -> None:
+    """Empty, the environment lacks pytest; with the packages in it the step passes; and outside
+    of it the same packages do not do.
+    """
+    inside = unpacked / ".venv" / "bin" / "python"
+    empty = learners_check(unpacked, inside, "1")
+    libraries = unpacked / ".venv" / "lib" / f"python{sysconfig.get_python_version()}"
+    # In place of a download: what is installed for this test is found from there.
+    (libraries / "site-packages" / "installed.pth").write_text("\n".join(site_folders()))
+
+    filled = learners_check(unpacked, inside, "1")
+    outside = learners_check(unpacked, Path(sys.executable), "1")
+
+    assert (1, "pytest is not installed") == (empty.returncode, empty.stderr[6:29])
+    assert 0 == filled.returncode, filled.stdout
+    assert "4 of 4 passed" in filled.stdout
+    assert 1 == outside.returncode
+    assert "another interpreter runs" in outside.stdout
+
+
+def site_folders() -> list[str]:
+    """Where torch and pytest are imported from here."""
+    return sorted({str(Path(str(module.__file__)).parent.parent) for module in (torch, pytest)})
+
+
+def test_the_environment_cannot_create_itself(tmp_path: Path) -> None:
+    """An interpreter that does not exist yet can't make the folder that would hold it."""
+    command = ["sh", "-c", ".venv/bin/python -m venv .venv"]
+
+    tried = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False)
+
+    assert 127 == tried.returncode
+
+
+def test_a_script_that_dies_or_hangs_is_survived(tmp_path: Path) -> None:
+    """The checker's process for scripts outlives both, and says what happened."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.chdir(tmp_path)
+        worker = import_file(STARTER / "checks" / "worker.py", "lab_worker").Worker()
+        (tmp_path / "dies.py").write_text("import os\nos._exit(7)\n", encoding="utf-8")
+        (tmp_path / "hangs.py").write_text("while True:\n    pass\n", encoding="utf-8")
+        (tmp_path / "says.py").write_text("import sys\nsys.exit('no')\n", encoding="utf-8")
+
+        died = worker.run("dies.py")
+        with pytest.raises(TimeoutError, match="still ran"):
+            worker.run("hangs.py", timeout_s=0.2)
+        said = worker.run("says.py")
+        worker.close()
+
+    assert -1 == died.status
+    assert (1, "no\n") == (said.status, said.error)
+
+
+def changed_script(folder: Path, name: str, old: str, new: str) -> Path:
+    """A solved folder in which one script has one fault."""
+    script = solved_folder(folder) / name
+    source = script.read_text(encoding="utf-8")
+    assert 1 == source.count(old)
+    script.write_text(source.replace(old, new), encoding="utf-8")
+    lay_out_subset(script.parent / "digits")
+    return script.parent
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "tests", "said"),
+    [
+        ("        if accuracy > best:\n", "        if True:\n", "checkpoint", "[1, 2, 3, 4]"),
+        ("    model.eval()\n", "", "validation_mode", "model.training is True"),
+        ("    with torch.no_grad():\n", "    if True:\n", "validation_mode", "records graphs"),
+        ("            check_loss(loss.item())\n", "", "in_time", "went on to its end"),
+        ("nn.Dropout(0.2)", "nn.Linear(128, 128)", "registered", "118,282"),
+    ],
+)
+def test_a_fault_in_the_training_script_is_seen(
+    old: str, new: str, tests: str, said: str, tmp_path: Path
+) -> None:
+    """The checks of Step 3 see what is wrong in the functions themselves."""
+    folder = changed_script(tmp_path, "train_mnist.py", old, new)
+
+    assert said in check("3", folder, "-k", tests).text
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (
+            "        multiply(left, right)\n        synchronize()\n",
+            "        multiply(left, right)\n",
+        ),
+        ("        synchronize()\n        start", "        start"),
+        ("    for _ in range(WARM_UPS):\n        multiply(left, right)\n", ""),
+    ],
+)
+def test_a_clock_that_does_not_wait_is_seen(old: str, new: str, tmp_path: Path) -> None:
+    """Step 5 needs no GPU to see that a wait or a warm-up is missing."""
+    folder = changed_script(tmp_path, "benchmark_devices.py", old, new)
+
+    assert {"test_order"} == check("5", folder, "-k", "order").failed
+
+
+def test_times_grow_with_the_size() -> None:
+    """The reference gives positive times, and a large product takes longer than a small one."""
+    solution = import_file(
+        REPOSITORY / "tests" / "foundations_lab_solutions" / "benchmark_devices.py", "lab_benchmark"
+    )
+    times = {size: min(solution.benchmark(torch.device("cpu"), size, 5)) for size in (64, 1024)}
+
+    assert 0 < times[64] < times[1024]

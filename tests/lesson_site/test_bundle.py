@@ -1,0 +1,58 @@
+"""The archives that readers download hold what they need, and nothing more."""
+
+import zipfile
+from pathlib import Path
+
+from lesson_site.postbuild.bundle import LAB_PAGE, NOTEBOOK, pack_lab, pack_notebook
+from tests.building import REPOSITORY
+
+STARTER = REPOSITORY / "lesson_code" / "foundations" / "lab" / "starter"
+SUBSET = REPOSITORY / "lesson_code" / "mnist_subset"
+
+
+def site_with(page: Path, folder: Path) -> Path:
+    """A site that has one file."""
+    (folder / page).parent.mkdir(parents=True)
+    (folder / page).write_text("there")
+    return folder
+
+
+def test_the_notebook_comes_with_its_digits(tmp_path: Path) -> None:
+    """The notebook's archive holds the notebook and the subset beside it."""
+    archive = pack_notebook(site_with(NOTEBOOK, tmp_path), SUBSET)
+
+    assert archive is not None
+    names = set(zipfile.ZipFile(archive).namelist())
+    assert {NOTEBOOK.name} | {f"mnist_subset/{path.name}" for path in SUBSET.iterdir()} == names
+
+
+def test_the_lab_unpacks_to_its_folder(tmp_path: Path) -> None:
+    """The lab's archive holds every file of the starter, and digits where torchvision looks."""
+    archive = pack_lab(site_with(LAB_PAGE, tmp_path), STARTER, SUBSET)
+
+    assert archive is not None
+    names = set(zipfile.ZipFile(archive).namelist())
+    files = {path for path in STARTER.rglob("*") if path.is_file() and path.suffix != ".pyc"}
+    starter = {f"pytorch-training-lab/{path.relative_to(STARTER).as_posix()}" for path in files}
+    digits = {f"pytorch-training-lab/digits/MNIST/raw/{path.stem}" for path in SUBSET.glob("*.gz")}
+    assert starter | digits | {"pytorch-training-lab/digits/README.md"} == names
+    assert {"check.py", "debug_model.py", "training-readiness.md"} <= {p.name for p in files}
+
+
+def test_equal_content_gives_equal_bytes(tmp_path: Path) -> None:
+    """Packing twice changes nothing, so that a second pass over the site does not either."""
+    site = site_with(LAB_PAGE, tmp_path)
+    first = pack_lab(site, STARTER, SUBSET)
+    assert first is not None
+    content = first.read_bytes()
+
+    again = pack_lab(site, STARTER, SUBSET)
+
+    assert again is not None
+    assert content == again.read_bytes()
+
+
+def test_a_site_without_them_gets_no_archive(tmp_path: Path) -> None:
+    """A made-up site has neither notebook nor lab."""
+    assert None is pack_notebook(tmp_path, SUBSET)
+    assert None is pack_lab(tmp_path, STARTER, SUBSET)

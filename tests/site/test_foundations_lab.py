@@ -1,0 +1,121 @@
+"""The lab's page and the lab's checker say the same, and the page gives nothing away."""
+
+import re
+import tomllib
+
+import pytest
+
+from lesson_site.lab_fingerprints import FINGERPRINTS, packed, prose
+from tests.building import REPOSITORY
+from tests.lesson_code.foundations.lab.workspace import SOLUTIONS, STARTER, STEPS, points
+
+PAGE = (REPOSITORY / "docs" / "foundations" / "lab.md").read_text(encoding="utf-8")
+STATUSES = {
+    "nonfinite-input": "10",
+    "nonfinite-loss": "10",
+    "labels": "12",
+    "empty-optimizer": "13",
+    "partial-optimizer": "13",
+    "unwritable": "14",
+    "collapse": "15",
+}
+# What would be a remedy, in a form in which it could be copied.
+GIVEN_AWAY = ("nn.ModuleList(", "nn.Sequential(", "optimizer.zero_grad()", "CrossEntropyLoss()")
+
+
+def items(step: str) -> list[tuple[set[str], str]]:
+    """The boxes of a step: who decides, and the text."""
+    tasks = re.search(rf'<kept-tasks id="lab-step-{step}" markdown>(.*?)</kept-tasks>', PAGE, re.S)
+    assert tasks is not None
+    lines = re.findall(r"^- \[ \] ((?:\*\*(?:auto|self)\*\* )+)(.+)$", tasks[1], re.MULTILINE)
+    return [(set(re.findall(r"auto|self", marks)), text) for marks, text in lines]
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_every_automatic_box_is_a_check(step: str) -> None:
+    """The boxes marked auto are the points of the checker, in the same words and order."""
+    assert points(step) == [text for marks, text in items(step) if "auto" in marks]
+
+
+def test_no_box_is_missing() -> None:
+    """Each step has its boxes, and what only the learner can judge is marked so."""
+    assert [4, 4, 6, 7, 4, 6] == [len(items(step)) for step in STEPS]
+    assert 2 == sum(marks == {"self"} for step in STEPS for marks, _ in items(step))
+    assert 3 == sum(marks == {"self", "auto"} for step in STEPS for marks, _ in items(step))
+
+
+def test_the_environment_is_created_by_the_system() -> None:
+    """The first command uses the system's Python, and the rest names the environment's own."""
+    commands = re.search(r"## Step 1\..*?```sh\n(.*?)```", PAGE, re.S)
+    assert commands is not None
+    lines = commands[1].splitlines()
+
+    assert "python3 -m venv .venv" in lines
+    assert all(line.startswith(("cd", "python3 -m venv", ".venv/bin/python")) for line in lines)
+    assert ".venv/bin/python -m venv" not in PAGE
+    assert "retain_graph" not in PAGE
+
+
+def test_what_is_installed_is_what_the_project_needs() -> None:
+    """The install line names packages that this project itself depends on."""
+    line = re.search(r"pip install (torch.*)", PAGE)
+    assert line is not None
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    groups = project["optional-dependencies"]
+    names = {re.split(r"[<>=]", need)[0] for need in groups["lesson"] + groups["test"]}
+
+    assert ["torch", "torchvision", "numpy", "pytest"] == line[1].split()
+    assert set(line[1].split()) <= names
+
+
+def test_the_table_has_the_statuses_of_the_checker() -> None:
+    """The seven faults stand on the page with the statuses that are checked."""
+    rows = dict(re.findall(r"^\| `([\w-]+)` \|.*\| (\d+) \|$", PAGE, re.MULTILINE))
+    checked = (STARTER / "checks" / "step_3.py").read_text(encoding="utf-8")
+
+    assert STATUSES == rows
+    assert all(f'"{fault}": {status},' in checked for fault, status in STATUSES.items())
+
+
+def test_no_solution_is_published() -> None:
+    """Solutions lie outside of what becomes the site, and neither page nor starter holds one."""
+    docs = (REPOSITORY / "docs").resolve()
+    code = (REPOSITORY / "lesson_code").resolve()
+    starter = "".join(path.read_text(encoding="utf-8") for path in STARTER.glob("*.py"))
+
+    assert not SOLUTIONS.resolve().is_relative_to(docs)
+    assert not SOLUTIONS.resolve().is_relative_to(code)
+    assert "foundations_lab_solutions" not in PAGE
+    assert [] == [text for text in GIVEN_AWAY if text in PAGE + starter]
+
+
+def test_what_to_reread_exists() -> None:
+    """Each part that the checker names is a heading of the module."""
+    pages = (REPOSITORY / "docs" / "foundations").glob("*.md")
+    headings = set(
+        re.findall(
+            r"^##+ (.+?)(?: \{ #.*)?$",
+            "\n".join(page.read_text(encoding="utf-8") for page in pages),
+            re.MULTILINE,
+        )
+    )
+    checks = "".join(p.read_text(encoding="utf-8") for p in STARTER.glob("checks/step_*.py"))
+    named = set(re.findall(r"“([A-Z].+?)”", checks))
+
+    assert named
+    assert set() == named - headings
+
+
+def test_the_fingerprints_are_those_of_the_pages() -> None:
+    """Most of what the pages say now is known to the lab; a few changed words do no harm."""
+    now, kept = packed(REPOSITORY / "docs" / "foundations"), FINGERPRINTS.read_bytes()
+    hashes = [{data[i : i + 4] for i in range(0, len(data), 4)} for data in (now, kept)]
+
+    assert len(hashes[0] & hashes[1]) > 0.8 * len(hashes[0])
+
+
+def test_only_prose_is_fingerprinted() -> None:
+    """Front matter, fences, attributes and addresses are no text that anyone would copy."""
+    page = '---\ndescription: a\n---\n# B { #b }\n\nc [d](e.md#f)\n\n```lesson-code show="g"\n```\n'
+
+    assert "# B c [d" == " ".join(prose(page).split())
