@@ -32,8 +32,9 @@ build: $(VENV)/.site $(VENDORED) ## Build the static site into site/, and check 
 	$(RUN) -m mkdocs build --strict
 	$(RUN) -m lesson_site finish site
 
+# Two processes share the tests, as the smallest machines have two cores; PYTEST_FLAGS=-n8 takes eight.
 test: $(VENV)/.test node_modules/.installed $(VENDORED) ## Run every test (PYTEST_FLAGS=--require-browser fails where no browser is found)
-	$(NODE) $(RUN) -m pytest --cov=lesson_code --cov-report= $(PYTEST_FLAGS)
+	$(NODE) $(RUN) -m pytest -n 2 --dist loadfile --cov=lesson_code --cov-report= $(PYTEST_FLAGS)
 	@mkdir -p build
 	$(RUN) -m coverage json --quiet -o build/coverage.json
 	$(RUN) -m lesson_site check-snippets

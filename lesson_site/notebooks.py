@@ -15,7 +15,8 @@ and in its text
     {{ output track/module:function }}             what a snippet printed when it was recorded
     {{ reading minutes }}                          an estimate of the time to read and to write
 
-jupytext, nbformat and nbclient are imported where they are needed: the site does not need them.
+jupytext, nbformat, nbclient and the site's own tools are imported where they are needed: the site
+does without the first three, and the tests of a GPU machine without all of them.
 """
 
 import base64
@@ -35,7 +36,6 @@ from typing import Any, Literal
 
 from lesson_site import recordings
 from lesson_site.figure_store import open_store
-from lesson_site.reading_time import WORDS_PER_MINUTE
 from lesson_site.sections import SectionError, read_section
 
 FOLDER = Path("docs/notebooks")
@@ -353,6 +353,8 @@ def _solution(blanks: list[Blank], exercise: str) -> str:
 
 def _minutes(source: str, blanks: list[Blank]) -> int:
     """To read the text and to fill the blanks, rounded up to five minutes: an estimate."""
+    from lesson_site.reading_time import WORDS_PER_MINUTE
+
     text = "\n".join(line for line in source.splitlines() if line.startswith("# "))
     reading = len(re.findall(r"\w+", text)) / WORDS_PER_MINUTE
     lines = sum(len(blank.solution.splitlines()) for blank in blanks)

@@ -3,9 +3,16 @@
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+from filelock import FileLock
+
 REPOSITORY = Path(__file__).parents[1]
+# The browser is told where this is. It names no port, so that the servers of all workers can serve
+# one build; and a name that ends so is as trustworthy to a browser as the machine's own address.
+HOST = "lesson.localhost"
 
 
 def run(*arguments: str, at: Path, **variables: str) -> subprocess.CompletedProcess[str]:
@@ -31,3 +38,27 @@ def build(
 def finish(site: Path, at: Path = REPOSITORY) -> subprocess.CompletedProcess[str]:
     """Run the post-build pass over ``site``."""
     return run("lesson_site", "finish", str(site), at=at)
+
+
+def real_site(to: Path) -> None:
+    """Build the real site strictly into ``to``, and finish it."""
+    built = build(to, address=f"http://{HOST}/")
+    assert not built.returncode, built.stderr.strip().splitlines()[-1]
+    finished = finish(to)
+    assert not finished.returncode, finished.stderr
+
+
+def shared_folder(factory: pytest.TempPathFactory) -> Path:
+    """A folder of this test run that all of its workers see."""
+    own = factory.getbasetemp()
+    return own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+
+
+def once(path: Path, make: Callable[[Path], object]) -> Path:
+    """``path`` as ``make`` fills it, made by the worker that needs it first; the others wait."""
+    with FileLock(f"{path}.lock"):
+        if not path.exists():
+            unfinished = path.with_name(f"{path.name}.unfinished")
+            make(unfinished)
+            unfinished.rename(path)
+    return path

@@ -1,11 +1,15 @@
-"""What all tests share: the GPU marker and the devices on which a test runs."""
+"""What all tests share: the GPU marker, the devices on which a test runs, and the built site."""
 
+import gc
+import os
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 import torch
+
+from tests.building import once, real_site, shared_folder
 
 # No test in these rooms needs a GPU, and a GPU machine may lack what builds the site.
 SITE_ROOMS = ("browser", "lesson_site", "site")
@@ -22,6 +26,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="fail browser tests where no browser is found",
     )
+
+
+def pytest_configure() -> None:
+    """Give each of several workers its part of the cores: PyTorch takes all of them in each."""
+    workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    if workers > 1:
+        threads = max(1, (os.cpu_count() or 1) // workers)
+        torch.set_num_threads(threads)
+        os.environ["OMP_NUM_THREADS"] = str(threads)  # for the processes that tests start
 
 
 def _without_site(config: pytest.Config) -> list[str]:
@@ -44,8 +57,25 @@ def pytest_report_header(config: pytest.Config) -> str | None:
     return f"{rooms}: left out, {', '.join(missing)} not installed" if missing else None
 
 
+def pytest_collection_finish() -> None:
+    """Spare the garbage collector what stays until the end: PyTorch and thousands of tests.
+
+    Benchmarks collect garbage before they measure, and would go through all of it each time.
+    """
+    gc.freeze()
+
+
+def pytest_sessionfinish() -> None:
+    """Let what was spared go, as libraries count at the end what is left over."""
+    gc.unfreeze()
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Skip a GPU test without a GPU, and fail it where a GPU was promised."""
+    """Begin with the same random numbers, whatever ran before; skip a GPU test without a GPU.
+
+    Where a GPU was promised, that test fails instead.
+    """
+    torch.manual_seed(0)
     if item.get_closest_marker("gpu") and not torch.cuda.is_available():
         reason = "no CUDA GPU here; run `pytest -m gpu --require-gpu` on a machine that has one"
         if item.config.getoption("--require-gpu"):
@@ -57,6 +87,12 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 def device(request: pytest.FixtureRequest) -> torch.device:
     """Each device on which the behaviour has to hold: the CPU everywhere, and CUDA where it is."""
     return torch.device(request.param)
+
+
+@pytest.fixture(scope="session")
+def built_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The real site, built strictly and finished."""
+    return once(shared_folder(tmp_path_factory) / "built_site", real_site)
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { IN_WORDS, sumUp } from "../../docs/assets/elements/quiz-result.js";
+import { IN_WORDS, sumUp } from "../../docs/assets/elements/prediction.js";
 
 for (const [outcomes, expected] of [
   [["open", "open"], "You have answered none of the 2 yet."],

@@ -10,18 +10,37 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Error, Page, Response, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    Error,
+    Page,
+    Request,
+    Response,
+    expect,
+    sync_playwright,
+)
 
-from tests.building import REPOSITORY, build, finish, run
+from tests.building import HOST, REPOSITORY, finish, run, shared_folder
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+# Chromium fills the list under its address bar from two pages of its own, in a process for each of
+# our windows: as much work as a page of ours. It hears the last list only, so the first lines are
+# those that Playwright gives.
+WITHOUT_FEATURES = (
+    *("AvoidUnnecessaryBeforeUnloadCheckSync", "DestroyProfileOnBrowserClose", "HttpsUpgrades"),
+    *("HttpsFirstBalancedModeAutoEnable", "LensOverlay", "MediaRouter", "PaintHolding"),
+    *("ThirdPartyStoragePartitioning", "AvoidCorsURLLoaderRestartOnRedirect", "OptimizationHints"),
+    *("NetworkTimeServiceQuerying", "AimEnabled", "PreconnectToSearch"),
+    *("WebUIOmniboxPopup", "WebUIOmniboxAimPopup"),
+)
 FLAGS = (
     "--no-sandbox",
     "--disable-gpu",
@@ -30,10 +49,12 @@ FLAGS = (
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    f"--disable-features={','.join(WITHOUT_FEATURES)}",
 )
 AXE = REPOSITORY / "node_modules" / "axe-core" / "axe.min.js"
 COMPRESSED_ALREADY = ("font/", "image/png", "image/jpeg", "image/webp", "image/avif")
-SETTLE_MS = 10_000
+# What is expected comes in a moment; on a busy machine a moment may be long.
+expect.set_options(timeout=30_000)
 
 SMALL_SITE = """\
 INHERIT: {repository}/mkdocs.yml
@@ -45,16 +66,11 @@ watch: []
 nav:
 """
 
-# Listens from the first byte on: what the policy stops, and how long the page keeps the reader
-# waiting (each task over 50 ms counts with what it has over 50 ms).
+# Listens from the first byte on to what the policy stops.
 WATCH = """
 window.__violations = [];
 document.addEventListener("securitypolicyviolation", (event) =>
   window.__violations.push(`${event.effectiveDirective}: ${event.blockedURI} ${event.sample}`));
-window.__blocking = 0;
-new PerformanceObserver((list) => {
-  for (const task of list.getEntries()) window.__blocking += Math.max(0, task.duration - 50);
-}).observe({ type: "longtask", buffered: true });
 """
 # Everything that a reader can open stands open; no style attribute, so no policy is asked.
 OPEN_ALL = """() => {
@@ -116,7 +132,6 @@ class Visit:
     requests: list[str] = field(default_factory=list)
     gz_bytes: int = 0
     elements: int = 0
-    blocking_ms: float = 0.0
 
 
 Visits = Callable[[str], dict[Look, Visit]]
@@ -159,19 +174,6 @@ def missing_tool() -> str | None:
     return None
 
 
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    """One Chromium for all tests."""
-    reason = missing_tool()
-    if reason:
-        pytest.fail(f"--require-browser was given, but there is {reason}")
-    executable = next(filter(None, map(shutil.which, BROWSERS)))
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=executable, args=list(FLAGS))
-        yield browser
-        browser.close()
-
-
 class QuietHandler(SimpleHTTPRequestHandler):
     """Serves a folder without a word; browsers that go away in the middle are no error."""
 
@@ -192,6 +194,39 @@ class QuietServer(ThreadingHTTPServer):
 
 
 @contextmanager
+def serving(folder: Path) -> Iterator[QuietServer]:
+    """A server of the files in ``folder``, which may still be empty, on a free port."""
+    server = QuietServer(("127.0.0.1", 0), partial(QuietHandler, directory=str(folder)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield server
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[QuietServer]:
+    """Serves the real site, once it is built."""
+    with serving(shared_folder(tmp_path_factory) / "built_site") as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def browser(server: QuietServer) -> Iterator[Browser]:
+    """One Chromium for all tests; it finds the site under its name."""
+    reason = missing_tool()
+    if reason:
+        pytest.fail(f"--require-browser was given, but there is {reason}")
+    executable = next(filter(None, map(shutil.which, BROWSERS)))
+    with sync_playwright() as playwright:
+        rule = f"--host-resolver-rules=MAP {HOST} 127.0.0.1:{server.server_port}"
+        browser = playwright.chromium.launch(executable_path=executable, args=[*FLAGS, rule])
+        yield browser
+        browser.close()
+
+
+@contextmanager
 def small_site(root: Path, nav: str, below: str) -> Iterator[str]:
     """A site of its own pages with our settings and assets, built, finished and served.
 
@@ -204,59 +239,37 @@ def small_site(root: Path, nav: str, below: str) -> Iterator[str]:
         Its address.
     """
     site = root / "served" / below
-    server = QuietServer(("127.0.0.1", 0), partial(QuietHandler, directory=str(root / "served")))
-    address = f"http://127.0.0.1:{server.server_port}/{below}/"
     (root / "docs" / "assets").symlink_to(REPOSITORY / "docs" / "assets")
-    settings = SMALL_SITE.format(repository=REPOSITORY, address=address, site=site)
-    (root / "mkdocs.yml").write_text(settings + nav, encoding="utf-8")
-    built = run("mkdocs", "build", "--strict", "-f", str(root / "mkdocs.yml"), at=REPOSITORY)
-    assert not built.returncode, built.stderr
-    finished = finish(site)
-    assert not finished.returncode, finished.stderr
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield address
-    server.shutdown()
-    server.server_close()
+    with serving(root / "served") as server:
+        address = f"http://127.0.0.1:{server.server_port}/{below}/"
+        settings = SMALL_SITE.format(repository=REPOSITORY, address=address, site=site)
+        (root / "mkdocs.yml").write_text(settings + nav, encoding="utf-8")
+        built = run("mkdocs", "build", "--strict", "-f", str(root / "mkdocs.yml"), at=REPOSITORY)
+        assert not built.returncode, built.stderr
+        finished = finish(site)
+        assert not finished.returncode, finished.stderr
+        yield address
 
 
 @pytest.fixture(scope="session")
-def site_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the site under test lies."""
-    return tmp_path_factory.mktemp("browser") / "site"
+def site(built_site: Path) -> str:
+    """The address of the finished site, under which the browser finds it."""
+    return f"http://{HOST}/"
 
 
 @pytest.fixture(scope="session")
-def site(site_folder: Path) -> Iterator[str]:
-    """The address of the finished site: Material needs to know it for instant navigation."""
-    server = QuietServer(("127.0.0.1", 0), partial(QuietHandler, directory=str(site_folder)))
-    address = f"http://127.0.0.1:{server.server_port}/"
-    for step in (build(site_folder, address=address), finish(site_folder)):
-        assert not step.returncode, step.stderr.strip().splitlines()[-1]
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    yield address
-    server.shutdown()
-    server.server_close()
-
-
-@pytest.fixture(scope="session")
-def visits(browser: Browser, site: str) -> Iterator[Visits]:
+def visits(browser: Browser, site: str) -> Visits:
     """What was met on a page in each look; a page is visited when it is first asked for."""
-    known: dict[str, dict[Look, Visit]] = {}
-    contexts = {look: new_context(browser, look) for look in LOOKS[1:]}
+    # Opening a window costs as much as a visit, so only the look with the empty cache has its own.
+    windows = {look: new_context(browser, look).new_page() for look in LOOKS[1:]}
 
-    def visit_all(address: str) -> dict[Look, Visit]:
-        if address not in known:
-            cold = new_context(browser, LOOKS[0])
-            known[address] = {
-                look: visit(contexts.get(look, cold), site, address, look) for look in LOOKS
-            }
-            cold.close()
-        return known[address]
+    @cache
+    def visits_of(address: str) -> dict[Look, Visit]:
+        with new_context(browser, LOOKS[0]) as cold:
+            windows[LOOKS[0]] = cold.new_page()
+            return {look: visit(windows[look], site, address, look) for look in LOOKS}
 
-    yield visit_all
-    for context in contexts.values():
-        context.close()
+    return visits_of
 
 
 def new_context(browser: Browser, look: Look, *, javascript: bool = True) -> BrowserContext:
@@ -272,25 +285,29 @@ def new_context(browser: Browser, look: Look, *, javascript: bool = True) -> Bro
     return context
 
 
-def visit(context: BrowserContext, site: str, address: str, look: Look = LOOKS[0]) -> Visit:
-    """Load a page, open everything on it, and write down what happened."""
+def visit(page: Page, site: str, address: str, look: Look) -> Visit:
+    """Load a page of the site in a window, open everything on it, and write down what happened."""
     found = Visit()
-    page = context.new_page()
+    asked: list[Request] = []
     answers: list[Response] = []
-    page.on("console", lambda message: _console(message.type, message.text, found))
-    page.on("pageerror", lambda error: found.console.append(str(error)))
-    page.on("request", lambda request: _request(request.url, site, found))
-    page.on("response", lambda answer: answers.append(answer))
-    page.on("requestfailed", lambda request: found.failed.append(request.url))
+    listeners: dict[Any, Callable[[Any], None]] = {
+        "console": lambda message: _console(message.type, message.text, found),
+        "pageerror": lambda error: found.console.append(str(error)),
+        "request": lambda request: asked.append(request),
+        "response": lambda answer: answers.append(answer),
+        # What the page before had asked for ends when the window is taken from it.
+        "requestfailed": lambda failed: found.failed.extend([failed.url] * (failed in asked)),
+    }
+    for event, listener in listeners.items():
+        page.on(event, listener)
     answer = page.goto(site + address, wait_until="load")
     if look == LOOKS[0]:  # counts what is loaded late as well; half a second of silence says so
-        page.wait_for_load_state("networkidle", timeout=SETTLE_MS)
+        page.wait_for_load_state("networkidle")
+        found.requests = [request.url.removeprefix(site) for request in map(_asked, answers)]
+        found.gz_bytes = sum(map(_gz_bytes, answers))
     found.status = answer.status if answer else 0
-    found.requests = [request.url.removeprefix(site) for request in map(_asked, answers)]
-    found.gz_bytes = sum(map(_gz_bytes, answers))
     found.failed += [f"{a.status} {a.url}" for a in answers if a.status >= 400 and a is not answer]
     found.elements = page.evaluate("document.querySelectorAll('*').length")
-    found.blocking_ms = page.evaluate("window.__blocking")
     found.scheme = page.evaluate("document.body.dataset.mdColorScheme")
     page.evaluate(OPEN_ALL)
     found.overflows = page.evaluate(OVERFLOWS)
@@ -298,7 +315,9 @@ def visit(context: BrowserContext, site: str, address: str, look: Look = LOOKS[0
     rules = [] if look.scheme == "light" else ["color-contrast", "link-in-text-block"]
     found.axe = page.evaluate(RUN_AXE, rules)
     found.stopped = page.evaluate("window.__violations")
-    page.close()
+    found.foreign = [request.url for request in asked if _is_foreign(request.url, site)]
+    for event, listener in listeners.items():
+        page.remove_listener(event, listener)
     return found
 
 
@@ -307,10 +326,9 @@ def _console(kind: str, text: str, found: Visit) -> None:
         found.console.append(f"{kind}: {text}")
 
 
-def _request(url: str, site: str, found: Visit) -> None:
+def _is_foreign(url: str, site: str) -> bool:
     parts = urlsplit(url)
-    if parts.scheme not in ("data", "blob") and parts.netloc != urlsplit(site).netloc:
-        found.foreign.append(url)
+    return parts.scheme not in ("data", "blob") and parts.netloc != urlsplit(site).netloc
 
 
 def _asked(answer: Response) -> Any:

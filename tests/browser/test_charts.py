@@ -91,7 +91,6 @@ def open_page(browser: Browser, charted: str) -> Iterator[Opener]:
 
     def opener(path: str = "one/", look: Look = LOOKS[0], script: str = "") -> Page:
         context = new_context(browser, look)
-        context.set_default_timeout(10_000)
         contexts.append(context)
         if script:
             context.add_init_script(script)
@@ -304,7 +303,7 @@ def test_the_reader_s_machine_stands_beside_the_others(open_page: Opener) -> Non
         "not measured",
     ] == own.all_inner_texts()
     legend = page.locator(".chart-plot .legendtext")
-    assert ["CPU", "GPU", "CPU, Your machine (A laptop)"] == legend.all_text_contents()
+    expect(legend).to_have_text(["CPU", "GPU", "CPU, Your machine (A laptop)"])
 
     page.evaluate("localStorage.clear(); dispatchEvent(new Event('own-machine-changed'))")
 
@@ -326,11 +325,11 @@ def test_hover_shows_what_python_wrote(open_page: Opener) -> None:
     expect(page.locator(".chart-plot .hoverlayer")).to_contain_text("median of 5 runs")
 
 
-def test_the_site_s_own_charts_are_drawn(browser: Browser, site: str, site_folder: Path) -> None:
+def test_the_site_s_own_charts_are_drawn(browser: Browser, site: str, built_site: Path) -> None:
     """Every page of the real site that has a chart draws it, with nothing stopped."""
     pages = [
-        path.parent.relative_to(site_folder).as_posix() + "/"
-        for path in sorted(site_folder.rglob("index.html"))
+        path.parent.relative_to(built_site).as_posix() + "/"
+        for path in sorted(built_site.rglob("index.html"))
         if "<interactive-chart data-bundle" in path.read_text(encoding="utf-8")
         and "data-empty" not in path.read_text(encoding="utf-8")
         and path.parent.name != "whole-lesson"
@@ -344,7 +343,7 @@ def test_the_site_s_own_charts_are_drawn(browser: Browser, site: str, site_folde
         chart.scroll_into_view_if_needed()
         if address == pages[0]:
             chart.locator(".chart-switch").click()
-        expect(chart.locator(".main-svg").first).to_be_visible(timeout=10_000)
+        expect(chart.locator(".main-svg").first).to_be_visible()
         assert [] == page.evaluate("window.__violations")
     context.close()
     assert pages

@@ -117,7 +117,6 @@ def open_page(browser: Browser, course: str) -> Iterator[Opener]:
         path: str = "gpu-training/05-all-kinds/", script: str = "", **options: object
     ) -> Page:
         context = browser.new_context(**{"reduced_motion": "reduce", **options})
-        context.set_default_timeout(5000)
         contexts.append(context)
         if script:
             context.add_init_script(script)

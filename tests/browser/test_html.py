@@ -10,7 +10,7 @@ from tests.building import REPOSITORY
 VALIDATOR = REPOSITORY / "node_modules" / "html-validate" / "bin" / "html-validate.mjs"
 
 
-def test_every_page_is_valid_html(site: str, site_folder: Path, tmp_path: Path) -> None:
+def test_every_page_is_valid_html(built_site: Path, tmp_path: Path) -> None:
     """html-validate finds nothing in any page, by the rules of the standard."""
     report = tmp_path / "report.json"  # cut off when written to a pipe
     with report.open("w") as file:
@@ -19,13 +19,13 @@ def test_every_page_is_valid_html(site: str, site_folder: Path, tmp_path: Path) 
                 str(VALIDATOR),
                 *("--config", str(REPOSITORY / ".htmlvalidate.json")),
                 *("--formatter", "json"),
-                str(site_folder),
+                str(built_site),
             ],
             stdout=file,
         )
 
     mistakes = [
-        f"{Path(page['filePath']).relative_to(site_folder)}:{said['line']}: {said['message']}"
+        f"{Path(page['filePath']).relative_to(built_site)}:{said['line']}: {said['message']}"
         for page in json.loads(report.read_text(encoding="utf-8"))
         for said in page["messages"]
     ]

@@ -1,4 +1,4 @@
-"""The real site, built once, and a small copy of the repository to break things in."""
+"""A small copy of the repository to break things in."""
 
 import re
 import shutil
@@ -88,14 +88,3 @@ def copy(tmp_path: Path) -> Copy:
     copy.write("docs/tiny/01-first.md", PAGE)
     copy.write("docs/tiny/02-second.md", COMPARISON)
     return copy
-
-
-@pytest.fixture(scope="session")
-def built_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The real site, built strictly and finished."""
-    folder = tmp_path_factory.mktemp("built") / "site"
-    built = build(folder)
-    assert not built.returncode, built.stderr.strip().splitlines()[-1]
-    finished = finish(folder)
-    assert not finished.returncode, finished.stderr
-    return folder

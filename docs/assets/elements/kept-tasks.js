@@ -4,7 +4,9 @@
 // names under which they are kept.
 
 import { TASKS, browserRecord, readEntries, saveEntry } from "./record.js";
-import { noteName, progressOf, taskNote } from "./task-note.js";
+
+// Loaded when somebody exports.
+const note = () => import("./task-note.js");
 
 /** @typedef {import("./task-note.js").TaskGroup} TaskGroup */
 
@@ -76,7 +78,8 @@ export class KeptTasks extends HTMLElement {
     this.#progress.textContent = `${progressOf(tasks)}.${kept ? "" : warning}`;
   }
 
-  #export() {
+  async #export() {
+    const { noteName, taskNote } = await note();
     const lists = /** @type {KeptTasks[]} */ ([...document.querySelectorAll("kept-tasks")]);
     const title = inWords(document.querySelector("h1")) || document.title;
     const groups = lists.map((list) => ({

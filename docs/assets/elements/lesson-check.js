@@ -156,7 +156,7 @@ export class LessonCheck extends HTMLElement {
   }
 
   /** What the record says of this check, for those that sum up.
-   * @returns {import("./quiz-result.js").Outcome} */
+   * @returns {import("./prediction.js").Outcome} */
   get outcome() {
     const kept = /** @type {Partial<Prediction> & {had?: boolean} | undefined} */ (
       readEntries(browserRecord().store, CHECKS)[this.id]

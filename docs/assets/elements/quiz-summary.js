@@ -4,10 +4,10 @@
 // item's first link leads to its check. A sentence is judged by its writer, here.
 
 import { CHECKS, browserRecord, readEntries, saveEntry } from "./record.js";
-import { IN_WORDS, sumUp } from "./quiz-result.js";
+import { IN_WORDS, sumUp } from "./prediction.js";
 
 /** @typedef {import("./lesson-check.js").LessonCheck} LessonCheck */
-/** @typedef {import("./quiz-result.js").Outcome} Outcome */
+/** @typedef {import("./prediction.js").Outcome} Outcome */
 
 export class QuizSummary extends HTMLElement {
   #total = Object.assign(document.createElement("p"), { className: "quiz-total", role: "status" });

@@ -42,12 +42,16 @@ def text(config: GPT2Config, batch: int = 2) -> torch.Tensor:
 @contextmanager
 def gpu_autocast(enabled: bool) -> Iterator[None]:
     """CUDA's autocast where no GPU is: its usual switch turns itself off there."""
+    default = torch.get_autocast_dtype("cuda")
+    usual = torch.get_autocast_dtype("cuda")
     torch.set_autocast_enabled("cuda", enabled)
     torch.set_autocast_dtype("cuda", torch.bfloat16)
     try:
         yield
     finally:
         torch.set_autocast_enabled("cuda", False)
+        torch.set_autocast_dtype("cuda", usual)
+        torch.set_autocast_dtype("cuda", default)
         torch.clear_autocast_cache()
 
 

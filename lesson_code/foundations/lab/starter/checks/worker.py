@@ -56,7 +56,10 @@ class Worker:
         except queue.Empty:
             self.close()
             raise TimeoutError(f"{script} still ran after {timeout_s:.0f} s") from None
-        return Result(**json.loads(answer)) if answer else Result(-1, "", "the process died")
+        if not answer:
+            self.close()
+            return Result(-1, "", "the process died")
+        return Result(**json.loads(answer))
 
     def close(self) -> None:
         """End the process, if there is one."""
@@ -66,7 +69,9 @@ class Worker:
             self.process = None
 
     def _started(self) -> subprocess.Popen[str]:
-        if self.process is None or self.process.poll() is not None:
+        if self.process and self.process.poll() is not None:
+            self.close()
+        if self.process is None:
             self.answers = queue.Queue()
             self.process = subprocess.Popen(
                 [sys.executable, "-B", __file__],
