@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { dayOf, noteName, progressOf, taskNote } from "../../docs/assets/elements/task-note.js";
+import { progressOf } from "../../docs/assets/elements/record.js";
+import { dayOf, noteName, taskNote } from "../../docs/assets/elements/task-note.js";
 
 const NOW = new Date(2026, 10, 5, 23, 30); // 5 November, in whatever time zone this runs
 const GROUPS = [

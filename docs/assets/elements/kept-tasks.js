@@ -3,7 +3,7 @@
 // It improves on a list of labelled checkboxes that nobody can tick. The ids of the boxes are the
 // names under which they are kept.
 
-import { TASKS, browserRecord, readEntries, saveEntry } from "./record.js";
+import { TASKS, browserRecord, progressOf, readEntries, saveEntry } from "./record.js";
 
 // Loaded when somebody exports.
 const note = () => import("./task-note.js");

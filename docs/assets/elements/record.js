@@ -213,3 +213,8 @@ export function lastOpened(entries) {
 export function goOnWith(title) {
   return `Go on with ${title.replace(/^(\d+)\.\s+/, "section $1: ")}`;
 }
+
+/** How far the learner is: "2 of 5 done". @param {{done: boolean}[]} tasks */
+export function progressOf(tasks) {
+  return `${tasks.filter(({ done }) => done).length} of ${tasks.length} done`;
+}

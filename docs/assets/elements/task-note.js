@@ -1,11 +1,8 @@
 // A page's task lists as a note in Markdown. Pure: what stands on the page in, the note's text out.
 
-/** @typedef {{heading: string, tasks: {text: string, done: boolean}[]}} TaskGroup */
+import { progressOf } from "./record.js";
 
-/** How far the learner is: "2 of 5 done". @param {{done: boolean}[]} tasks */
-export function progressOf(tasks) {
-  return `${tasks.filter(({ done }) => done).length} of ${tasks.length} done`;
-}
+/** @typedef {{heading: string, tasks: {text: string, done: boolean}[]}} TaskGroup */
 
 /** The day in the learner's own time zone, as in 2026-11-21. @param {Date} now */
 export function dayOf(now) {
