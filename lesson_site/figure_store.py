@@ -19,7 +19,7 @@ from lesson_site import recordings
 
 CATALOGUE = Path("benchmarks/catalogue")
 RESULTS = Path("benchmarks/results")
-CITATIONS = Path("lesson_site/citations.toml")
+CITATIONS = Path("lesson_site/citations")
 FIXED = ("computed", "cited", "recorded")
 NOT_MEASURED = "not measured yet"
 
@@ -241,7 +241,7 @@ def open_store(root: Path = Path()) -> Store:
         FigureError: If one of them can't be read.
     """
     files = [
-        root / CITATIONS,
+        *sorted((root / CITATIONS).glob("*.toml")),
         *catalogue.paths(root / CATALOGUE),
         *sorted((root / RESULTS).glob("*/*.json")),
     ]
@@ -254,12 +254,11 @@ def open_store(root: Path = Path()) -> Store:
 
 @lru_cache(maxsize=2)
 def _read(state: tuple[tuple[Path, int, int], ...]) -> Store:
-    citations, *others = (file for file, _, _ in state)
-    listed = [file for file in others if file.suffix == ".toml"]
-    results = [file for file in others if file.suffix == ".json"]
-    return Store(
-        read_catalogue(listed), sort_results(map(read_result, results)), _read_toml(citations)
-    )
+    files = [file for file, _, _ in state]
+    cited = [file for file in files if file.parent.name == CITATIONS.name]
+    listed = [file for file in files if file.suffix == ".toml" and file not in cited]
+    results = [file for file in files if file.suffix == ".json"]
+    return Store(read_catalogue(listed), sort_results(map(read_result, results)), _citations(cited))
 
 
 def read_catalogue(files: Iterable[Path] | None = None) -> list[Definition]:
@@ -272,6 +271,17 @@ def read_catalogue(files: Iterable[Path] | None = None) -> list[Definition]:
         return catalogue.read(files)
     except catalogue.CatalogueError as problem:
         raise FigureError(str(problem)) from None
+
+
+def _citations(files: Iterable[Path]) -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = {}
+    for file in files:
+        entries = _read_toml(file)
+        twice = found.keys() & entries.keys()
+        if twice:
+            raise FigureError(f"{file} cites {min(twice)!r}, which another file here cites too")
+        found |= entries
+    return found
 
 
 def _read_toml(path: Path) -> dict[str, Any]:

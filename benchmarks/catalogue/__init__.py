@@ -12,7 +12,7 @@ one key, where its value comes from:
     derived     a function of benchmarks/derived.py over the case that ``case`` names
     recorded    a value in what a recorded snippet returned: "module:function" and the way to it
     computed    a function of lesson_code/accounting.py with its arguments
-    cited       an entry of lesson_site/citations.toml
+    cited       an entry of lesson_site/citations
     planned     nothing measures it yet: what will
 
 ``unit`` says how the value is written. A name with {braces} stands for one figure for each

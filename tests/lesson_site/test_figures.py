@@ -197,8 +197,7 @@ def test_of_one_day_the_last_run_comes_first() -> None:
 def test_the_store_is_read_again_after_a_change(tmp_path: Path) -> None:
     """A live preview shows a new result file without a restart."""
     shutil.copytree(figure_store.CATALOGUE, tmp_path / figure_store.CATALOGUE)
-    (tmp_path / figure_store.CITATIONS).parent.mkdir()
-    shutil.copy(figure_store.CITATIONS, tmp_path / figure_store.CITATIONS)
+    shutil.copytree(figure_store.CITATIONS, tmp_path / figure_store.CITATIONS)
     before = open_store(tmp_path).figure("tiny_epoch.samples_100.cpu")
     path = tmp_path / figure_store.RESULTS / "cpu-2-cores" / "a.json"
     path.parent.mkdir(parents=True)
@@ -208,6 +207,17 @@ def test_the_store_is_read_again_after_a_change(tmp_path: Path) -> None:
 
     assert not before.measured
     assert after.value == 0.0011
+
+
+def test_a_fact_is_cited_once(tmp_path: Path) -> None:
+    """Two files with the same name for a fact are refused, whichever was first."""
+    shutil.copytree(figure_store.CATALOGUE, tmp_path / figure_store.CATALOGUE)
+    shutil.copytree(figure_store.CITATIONS, tmp_path / figure_store.CITATIONS)
+    cited = tmp_path / figure_store.CITATIONS
+    shutil.copy(cited / "mnist.toml", cited / "once_more.toml")
+
+    with pytest.raises(FigureError, match=r"once_more\.toml cites 'mnist_test_images', which ano"):
+        open_store(tmp_path)
 
 
 # On a page
