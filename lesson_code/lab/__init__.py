@@ -1,0 +1,1 @@
+"""Lab 5: GPU acceleration and mixed precision; `python -m lesson_code.lab --help`."""

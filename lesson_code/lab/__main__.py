@@ -1,0 +1,87 @@
+"""`python -m lesson_code.lab start DIR` copies the exercises; `check N FILE` grades an answer."""
+
+import argparse
+import json
+import shutil
+import sys
+from dataclasses import asdict
+from pathlib import Path
+
+HERE = Path(__file__).parent
+FILES = {
+    1: "01_gpu_basics.py",
+    2: "02_amp_training.py",
+    3: "03_memory_optimization.py",
+    4: "04_accelerated_training.py",
+}
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Do what the command line asks for.
+
+    Returns:
+        0 if all is well, 1 if an answer does not pass, 2 for a call that can't be carried out.
+    """
+    parser = argparse.ArgumentParser(prog="python -m lesson_code.lab", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    start = commands.add_parser("start", help="copy the exercises into a folder of yours")
+    start.add_argument("folder", type=Path, help="made if it is missing; no file in it changes")
+    check = commands.add_parser("check", help="grade an exercise")
+    check.add_argument("exercise", type=int, choices=tuple(FILES))
+    check.add_argument("file", type=Path, nargs="?", help="your file; by default the starter")
+    check.add_argument("--json", action="store_true", help="one line of JSON for each TODO")
+    options = parser.parse_args(arguments)
+    if options.command == "start":
+        return copy_exercises(options.folder)
+    return grade(options.exercise, options.file, options.json)
+
+
+def copy_exercises(folder: Path) -> int:
+    """Copy the starters into a folder; a file that is there stays as it is."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in FILES.values():
+            target = folder / name
+            if target.exists():
+                print(f"kept    {target}")
+            else:
+                shutil.copyfile(HERE / "starter" / name, target)
+                print(f"copied  {target}")
+    except OSError as problem:
+        return _refuse(f"can't copy the exercises into {folder}: {problem.strerror}; name another")
+    print(f"Begin with: python -m lesson_code.lab check 1 {folder / FILES[1]}")
+    return 0
+
+
+def grade(exercise: int, file: Path | None, as_json: bool) -> int:
+    """Print what the checks say of a file, line by line."""
+    from lesson_code.lab.checker import report
+    from lesson_code.lab.checker.run import CheckerError, examine
+
+    path = file or HERE / "starter" / FILES[exercise]
+    if not path.is_file():
+        return _refuse(
+            f"there is no file {path}; `python -m lesson_code.lab start DIR` copies the exercises"
+        )
+    if not as_json:
+        print(f"Exercise {exercise}: {path}", flush=True)
+    outcomes = []
+    try:
+        for outcome in report.by_todo(examine(exercise, path)):
+            outcomes.append(outcome)
+            print(json.dumps(asdict(outcome)) if as_json else report.line(outcome), flush=True)
+    except CheckerError as problem:
+        print(f"error: {problem}", file=sys.stderr)
+        return 1
+    if not as_json:
+        print(report.total(outcomes))
+    return 0 if report.passed(outcomes) else 1
+
+
+def _refuse(sentence: str) -> int:
+    print(f"error: {sentence}", file=sys.stderr)
+    return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())

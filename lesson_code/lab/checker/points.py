@@ -1,0 +1,137 @@
+"""What a check is made of, and what it can come to."""
+
+import importlib
+import linecache
+import traceback
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Literal
+
+import torch
+
+State = Literal["pass", "fail", "not done yet", "skipped"]
+Run = Callable[[Any], None]
+
+ANSWER = "lab_answer"  # what an answer is called as a module, whatever its file is called
+_advice: list[str] = []
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a check came to.
+
+    Attributes:
+        todo: The number of the TODO, such as ``"3.2"``.
+        title: What it is about, such as ``"largest batch"``.
+        message: Why, if it did not pass.
+        advice: What the answer could do better; it passes all the same.
+    """
+
+    todo: str
+    title: str
+    state: State
+    message: str = ""
+    advice: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Check:
+    """One question to an answer.
+
+    Attributes:
+        todo: The number of the TODO that it decides; several checks may decide one.
+        title: What it is about.
+        run: Gets the answer as a module, and raises if something does not hold.
+        gpu: Whether it needs a CUDA GPU.
+    """
+
+    todo: str
+    title: str
+    run: Run
+    gpu: bool
+
+
+class WrongAnswerError(Exception):
+    """Something does not hold; the message says what was expected, what came, and gives a hint."""
+
+
+def todo(number: str, title: str, gpu: bool = False) -> Callable[[Run], Run]:
+    """Make a function a check of a TODO."""
+
+    def mark(run: Run) -> Run:
+        run.check = Check(number, title, run, gpu)  # type: ignore[attr-defined]
+        return run
+
+    return mark
+
+
+def require(holds: bool, expected: str, found: object, hint: str) -> None:
+    """Go on only if something holds.
+
+    Args:
+        holds: Whether it does.
+        expected: What should be, such as ``"37, the most that the simulated GPU fits"``.
+        found: What is.
+        hint: Where to look; one sentence without its full stop, and never the answer.
+
+    Raises:
+        WrongAnswerError: If it does not.
+    """
+    if not holds:
+        raise WrongAnswerError(f"expected {expected}, got {found} ({hint})")
+
+
+def advise(text: str) -> None:
+    """Say what an answer could do better, without failing it."""
+    _advice.append(text)
+
+
+def checks_of(exercise: int) -> list[Check]:
+    """The checks of an exercise, in order."""
+    module = importlib.import_module(f"lesson_code.lab.checks.exercise_{exercise}")
+    return [made.check for made in vars(module).values() if hasattr(made, "check")]
+
+
+def judge(check: Check, answer: ModuleType) -> Outcome:
+    """What a check says of an answer; whatever the answer raises ends here."""
+    outcome = Outcome(check.todo, check.title, "pass")
+    if check.gpu and not torch.cuda.is_available():
+        return replace(outcome, state="skipped", message="needs a CUDA GPU")
+    _advice.clear()
+    torch.manual_seed(0)
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        try:
+            check.run(answer)
+        except WrongAnswerError as wrong:
+            outcome = replace(outcome, state="fail", message=str(wrong))
+        except BaseException as problem:  # the answer may raise anything, SystemExit too
+            outcome = _stopped(outcome, problem, answer)
+    outdated = {str(w.message).strip() for w in warned if issubclass(w.category, FutureWarning)}
+    return replace(outcome, advice=(*dict.fromkeys(_advice), *sorted(outdated)))
+
+
+def _stopped(outcome: Outcome, problem: BaseException, answer: ModuleType) -> Outcome:
+    text = " ".join(str(problem).split())
+    if isinstance(problem, NotImplementedError) and text.startswith("TODO"):
+        return replace(outcome, state="not done yet")
+    if isinstance(problem, AttributeError) and problem.obj is answer:
+        message = f"the file has no {problem.name}; keep the names that the starter gives"
+    else:
+        message = (
+            f"your code stopped with {type(problem).__name__}: {text}{place_in(problem, answer)}"
+        )
+    return replace(outcome, state="fail", message=message)
+
+
+def place_in(problem: BaseException, answer: ModuleType) -> str:
+    """The last line of the answer that an error went through."""
+    file = str(answer.__file__)
+    lines = [f.lineno for f in traceback.extract_tb(problem.__traceback__) if f.filename == file]
+    if not lines or lines[-1] is None:
+        return ""
+    code = linecache.getline(file, lines[-1]).strip()
+    return f" ({Path(file).name}, line {lines[-1]}: {code})"

@@ -1,0 +1,143 @@
+"""Runs the checks of an exercise, and stops those that don't end by themselves."""
+
+import contextlib
+import json
+import os
+import queue
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from lesson_code.lab.checker.points import Outcome
+
+FIRST_S = 60.0  # to import PyTorch and the answer
+CHECK_S = 20.0
+
+
+class CheckerError(Exception):
+    """Why no check could run, in one sentence."""
+
+
+@dataclass(frozen=True)
+class Deadlines:
+    """How long the import, and then each check, may take; in seconds."""
+
+    first_s: float = FIRST_S
+    check_s: float = CHECK_S
+
+
+class Child:
+    """The process in which an answer runs; it ends with ``with``, whatever it is doing."""
+
+    def __init__(self, exercise: int, path: Path, first: int) -> None:
+        command = [sys.executable, "-m", "lesson_code.lab.checker.child"]
+        self.process = subprocess.Popen(
+            [*command, str(exercise), str(path.resolve()), str(first)],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            text=True,
+            encoding="utf-8",
+            start_new_session=True,  # so that what the answer starts can be stopped with it
+        )
+        self.lines: queue.Queue[str] = queue.Queue()
+        self.listener = threading.Thread(target=self._listen, daemon=True)
+        self.listener.start()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            if hasattr(os, "killpg"):
+                os.killpg(self.process.pid, signal.SIGKILL)
+            else:
+                self.process.kill()
+        self.process.wait()
+        self.listener.join()
+
+    def _listen(self) -> None:
+        if self.process.stdout:
+            with self.process.stdout as lines:
+                for line in lines:
+                    self.lines.put(line)
+        self.lines.put("")
+
+    def next(self, within_s: float) -> Any:
+        """What it says next.
+
+        Raises:
+            TimeoutError: If it says nothing in time.
+            EOFError: If it ended.
+        """
+        try:
+            line = self.lines.get(timeout=within_s)
+        except queue.Empty:
+            raise TimeoutError from None
+        if not line:
+            raise EOFError
+        return json.loads(line)
+
+
+def examine(exercise: int, path: Path, deadlines: Deadlines | None = None) -> Iterator[Outcome]:
+    """What each check says of a file, as it becomes known.
+
+    A check that takes too long, or takes its process down, has failed; the next ones run in a new
+    process.
+
+    Raises:
+        CheckerError: If the file can't be imported.
+    """
+    limits = deadlines or Deadlines()
+    done, count = 0, 1
+    while done < count:
+        with Child(exercise, path, done) as child:
+            plan = _import(child, path, limits)
+            count = len(plan)
+            try:
+                while done < count:
+                    yield Outcome(**_with_tuple(child.next(limits.check_s)))
+                    done += 1
+            except TimeoutError:
+                message = (
+                    f"did not finish in {limits.check_s:.0f} s; look for a loop without an exit"
+                )
+            except EOFError:
+                message = "took the whole process down; look for os._exit, or for a crash in C code"
+            else:
+                return
+        todo, title = plan[done]
+        yield Outcome(todo, title, "fail", message)
+        done += 1
+
+
+def _import(child: Child, path: Path, limits: Deadlines) -> list[list[str]]:
+    try:
+        plan: list[list[str]] = child.next(limits.first_s)
+        problem: str = child.next(limits.first_s)
+    except TimeoutError:
+        problem = (
+            f"{path.name} could not be imported in {limits.first_s:.0f} s; "
+            "look for work outside functions"
+        )
+    except EOFError:
+        problem = (
+            f"{path.name} ends the process when it is imported; look for work outside functions"
+        )
+    if problem:
+        raise CheckerError(problem)
+    return plan
+
+
+def _with_tuple(fields: dict[str, Any]) -> dict[str, Any]:
+    return {**fields, "advice": tuple(fields["advice"])}

@@ -1,0 +1,304 @@
+"""Exercise 1: placing tensors and models. Without a GPU, ``meta`` plays the other device.
+
+The ``meta`` device has shapes and types but no data, and PyTorch refuses to mix it with the CPU in
+the same way as it refuses a GPU.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+from unittest.mock import patch
+
+import torch
+from torch import nn
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from lesson_code.lab.checker.points import require, todo
+
+META = torch.device("meta")
+
+
+# --8<-- [start:choose]
+@todo("1.1", "choose a device")
+def chooses_what_can_be_used(answer: Any) -> None:
+    """CUDA if it can be used, else the CPU; a preference wins."""
+    for available, expected in ((False, "cpu"), (True, "cuda")):
+        with patch("torch.cuda.is_available", return_value=available):
+            found = answer.pick_device()
+            _require_device(found)
+            preferred = answer.pick_device(prefer="cpu")
+        require(
+            found.type == expected,
+            f"{expected!r} when torch.cuda.is_available() is {available}",
+            f"{found.type!r}",
+            "ask whether CUDA can be used now; what PyTorch was built for is another question",
+        )
+        require(
+            torch.device(preferred).type == "cpu",
+            'the CPU when it is asked for with prefer="cpu"',
+            repr(str(preferred)),
+            "a preference comes before everything else",
+        )
+
+
+def _require_device(found: object) -> None:
+    require(
+        isinstance(found, torch.device),
+        "a torch.device",
+        repr(found),
+        "wrap the name, as in torch.device(name)",
+    )
+
+
+# --8<-- [end:choose]
+
+
+class Recorder(TorchDispatchMode):
+    """Notes which operators run, and on which device their results are."""
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.events: list[tuple[str, str]] = []
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
+    ) -> Any:
+        """Run the operator, and note it."""
+        result = func(*args, **(kwargs or {}))
+        if isinstance(result, torch.Tensor):
+            self.events.append((str(func), result.device.type))
+        return result
+
+
+@todo("1.2", "create a tensor on the device")
+def creates_it_there(answer: Any) -> None:
+    """The factory itself runs on the device: nothing is made elsewhere and copied."""
+    with Recorder() as recorder:
+        made = answer.make_on_device((3, 5), META)
+    require(
+        isinstance(made, torch.Tensor) and tuple(made.shape) == (3, 5),
+        "a tensor of shape (3, 5)",
+        f"shape {tuple(made.shape)}" if isinstance(made, torch.Tensor) else repr(made),
+        "pass the shape on to the function that makes the numbers",
+    )
+    require(
+        made.device == META,
+        "a tensor on the device that was asked for",
+        f"one on {made.device}",
+        "functions that make tensors take the device as an argument",
+    )
+    elsewhere = [name for name, where in recorder.events if where != "meta"]
+    require(
+        not elsewhere,
+        "numbers that are made on the device",
+        f"numbers made on the CPU by {', '.join(elsewhere)} and copied",
+        "tell the function that makes the numbers where to make them",
+    )
+    values = answer.make_on_device((64,), torch.device("cpu"))
+    require(
+        len(values.unique()) > 1,
+        "random numbers",
+        f"{values[0].item()} everywhere",
+        "torch.rand makes random numbers",
+    )
+
+
+@todo("1.3", "move a tensor")
+def moves_a_tensor(answer: Any) -> None:
+    """What comes back is on the device, and what went in stays where it was."""
+    tensor = torch.arange(6.0)
+    moved = answer.move_tensor(tensor, META)
+    require(
+        isinstance(moved, torch.Tensor) and moved.device == META,
+        "the moved tensor as the result",
+        "nothing" if moved is None else f"a tensor on {getattr(moved, 'device', moved)}",
+        "moving a tensor makes a new one; the old one does not change",
+    )
+    require(
+        tensor.device.type == "cpu" and moved.shape == tensor.shape,
+        "the tensor that was given to stay as it was",
+        f"it is on {tensor.device} now",
+        "do not change what was given",
+    )
+
+
+@todo("1.4", "move a model")
+def moves_a_model(answer: Any) -> None:
+    """Every parameter and buffer moves, and the model stays the same object."""
+    model = answer.SmallModel()
+    moved = answer.move_model(model, META)
+    require(
+        moved is model,
+        "the same model as the result",
+        "nothing" if moved is None else "another object",
+        "a model moves in place and is returned",
+    )
+    left = [name for name, tensor in _tensors(model) if tensor.device != META]
+    require(
+        not left,
+        "all parameters and buffers on the device",
+        f"{', '.join(left)} still on the CPU",
+        "one call on the model moves all of them",
+    )
+
+
+# --8<-- [start:misplaced]
+@todo("1.5", "find what is in the wrong place")
+def finds_the_misplaced(answer: Any) -> None:
+    """Exactly the names of what is elsewhere, parameters and buffers."""
+    model = answer.SmallModel()
+    model.hidden.to(META)
+    _require_names(
+        answer.misplaced(model, META), _names(model, "norm", "head"), "a half-moved model"
+    )
+    model = answer.SmallModel()
+    model.norm.running_mean = model.norm.running_mean.to(META)
+    _require_names(
+        answer.misplaced(model, torch.device("cpu")),
+        ["norm.running_mean"],
+        "a model of which one buffer is elsewhere",
+    )
+
+
+@todo("1.5", "find what is in the wrong place")
+def knows_that_cuda_is_cuda_0(answer: Any) -> None:
+    """A tensor that was sent to "cuda" says cuda:0, and is where it should be."""
+    _require_names(
+        answer.misplaced(_OnFirstGPU(), "cuda"), [], 'a model on cuda:0, asked for "cuda"'
+    )
+    names = [name for name, _ in _OnFirstGPU().named_parameters()]
+    _require_names(answer.misplaced(_OnFirstGPU(), "cuda:1"), names, "a model on the other GPU")
+
+
+def _require_names(found: Any, expected: list[str], what: str) -> None:
+    require(
+        sorted(found or []) == sorted(expected),
+        f"{expected or 'no names'} for {what}",
+        f"{list(found) if found else 'no names'}",
+        "look at every parameter and buffer; a device with a number has the type of one without",
+    )
+
+
+# --8<-- [end:misplaced]
+
+
+class _Placed:
+    """Says that it is on a device, which need not exist."""
+
+    def __init__(self, device: str) -> None:
+        self.device = torch.device(device)
+
+
+class _OnFirstGPU:
+    """Speaks like a model whose parameters are on the first GPU."""
+
+    def named_parameters(self, *_: object, **__: object) -> Iterator[tuple[str, _Placed]]:
+        yield from (("weight", _Placed("cuda:0")), ("bias", _Placed("cuda:0")))
+
+    def named_buffers(self, *_: object, **__: object) -> Iterator[tuple[str, _Placed]]:
+        yield from ()
+
+    def parameters(self, *_: object, **__: object) -> Iterator[_Placed]:
+        yield from (placed for _, placed in self.named_parameters())
+
+    def buffers(self, *_: object, **__: object) -> Iterator[_Placed]:
+        yield from ()
+
+    def state_dict(self) -> dict[str, _Placed]:
+        return dict(self.named_parameters())
+
+
+class _Counting(nn.Module):
+    """A linear layer that counts its calls, and ends a retry that has no end."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = nn.Linear(4, 2)
+        self.calls = 0
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.calls += 1
+        if self.calls > 20:
+            raise SystemExit("the model was called more than 20 times")
+        output: torch.Tensor = self.layer(x)
+        return output
+
+
+@todo("1.6", "survive a device mismatch")
+def moves_the_input_once(answer: Any) -> None:
+    """The input follows the model, which stays."""
+    model = _Counting().to(META)
+    try:
+        output = answer.forward_safely(model, torch.ones(3, 4))
+    except SystemExit:
+        output = None
+    require(
+        model.calls <= 2,
+        "at most two calls of the model",
+        "more than 20" if model.calls > 20 else f"{model.calls}",
+        "try once more, not for ever",
+    )
+    require(
+        model.layer.weight.device == META,
+        "the model to stay on its device",
+        f"it is on {model.layer.weight.device} now",
+        "the input is small and the model may be large; move the input",
+    )
+    require(
+        isinstance(output, torch.Tensor) and output.device == META,
+        "the output, on the model's device",
+        "nothing" if output is None else f"{getattr(output, 'device', output)}",
+        "return what the second call gives",
+    )
+
+
+@todo("1.6", "survive a device mismatch")
+def lets_other_errors_out(answer: Any) -> None:
+    """A wrong shape is no mismatch: its error comes out, after one call."""
+    model = _Counting()
+    try:
+        answer.forward_safely(model, torch.ones(3, 5))
+    except NotImplementedError:
+        raise  # a TODO, and a RuntimeError too
+    except RuntimeError:
+        error = "the error"
+    except SystemExit:
+        error = "a retry without end"
+    else:
+        error = "no error"
+    require(
+        error == "the error",
+        "the RuntimeError of an input with the wrong shape to come out",
+        error,
+        "re-raise whatever is no device mismatch",
+    )
+    require(
+        model.calls == 1,
+        "one call of the model when only the shape is wrong",
+        f"{model.calls} calls",
+        "compare the device of the input with the model's before you try again",
+    )
+
+
+@todo("1.6", "on a GPU", gpu=True)
+def works_on_a_gpu(answer: Any) -> None:
+    """The real thing: placed on cuda:0, and a real mismatch is survived."""
+    device = answer.pick_device()
+    model = answer.move_model(answer.SmallModel(), device)
+    require(
+        answer.misplaced(model, device) == [] and answer.make_on_device((2, 20), device).is_cuda,
+        "the model and a new tensor on the GPU",
+        f"misplaced: {answer.misplaced(model, device)}",
+        "compare types, and numbers only where both devices have one",
+    )
+    output = answer.forward_safely(model, torch.ones(2, 20))
+    require(
+        output.is_cuda, "the output of a CPU input on the GPU", str(output.device), "move the input"
+    )
+
+
+def _tensors(model: nn.Module) -> list[tuple[str, torch.Tensor]]:
+    return [*model.named_parameters(), *model.named_buffers()]
+
+
+def _names(model: nn.Module, *parts: str) -> list[str]:
+    return [name for name, _ in _tensors(model) if name.split(".")[0] in parts]

@@ -1,0 +1,189 @@
+"""The checker itself: files that can't be checked, checks that never end, and the command line."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from lesson_code.lab.__main__ import FILES, main
+from lesson_code.lab.checker.points import Outcome
+from lesson_code.lab.checker.report import by_todo, line, passed, total
+from lesson_code.lab.checker.run import CheckerError, Deadlines, examine
+from tests.lesson_code.lab.answers import LAB, MAIN
+
+SOLUTION = (LAB / "solution" / FILES[1]).read_text(encoding="utf-8").partition(MAIN)[0]
+QUICK = Deadlines(first_s=60, check_s=3)
+
+
+def _answer(folder: Path, code: str) -> Path:
+    path = folder / "01_gpu_basics.py"
+    path.write_text(SOLUTION + "\n\n" + code, encoding="utf-8")
+    return path
+
+
+def test_a_loop_without_end_is_stopped_and_the_rest_still_runs(tmp_path: Path) -> None:
+    """Not even a bare `except:` inside the loop holds up the other checks."""
+    endless = """
+def move_tensor(t, device):
+    while True:
+        try:
+            while True:
+                pass
+        except:
+            pass
+"""
+    found = {o.todo: o for o in by_todo(examine(1, _answer(tmp_path, endless), QUICK))}
+
+    assert "did not finish in 3 s; look for a loop without an exit" == found["1.3"].message
+    assert {"pass"} == {
+        o.state for todo, o in found.items() if todo in ("1.1", "1.2", "1.4", "1.5")
+    }
+
+
+def test_a_check_that_ends_the_process_has_failed(tmp_path: Path) -> None:
+    """What kills its process costs its own TODO and no other."""
+    deadly = "import os\ndef move_model(model, device):\n    os._exit(0)\n"
+    found = {o.todo: o for o in by_todo(examine(1, _answer(tmp_path, deadly), QUICK))}
+
+    assert found["1.4"].message.startswith("took the whole process down")
+    assert {"pass"} == {found[todo].state for todo in ("1.1", "1.2", "1.3", "1.5")}
+
+
+def test_a_process_that_the_answer_started_ends_with_it(tmp_path: Path) -> None:
+    """Nothing of a stopped check goes on in the background."""
+    note = tmp_path / "note"
+    code = f"""
+import subprocess, sys
+def move_tensor(t, device):
+    script = "import time; time.sleep(6); open({str(note)!r}, 'w').close()"
+    subprocess.run([sys.executable, "-c", script])
+"""
+    list(examine(1, _answer(tmp_path, code), QUICK))
+    subprocess.run([sys.executable, "-c", "import time; time.sleep(4)"], check=True)
+
+    assert not note.exists()
+
+
+@pytest.mark.parametrize(
+    ("code", "says"),
+    [
+        ("def f(:\n    pass\n", r"01_gpu_basics\.py, line \d+ is no Python: .*: def f\(:"),
+        (
+            "import no_such_thing\n",
+            r"ModuleNotFoundError: .* \(01_gpu_basics\.py, line \d+: import",
+        ),
+        ("raise SystemExit(3)\n", r"can't be imported: SystemExit: 3"),
+        ("import os\nos._exit(0)\n", r"ends the process when it is imported"),
+        ("while True:\n    pass\n", r"could not be imported in 6 s"),
+    ],
+)
+def test_a_file_that_cannot_be_imported_gets_one_sentence(
+    code: str, says: str, tmp_path: Path
+) -> None:
+    """It says what was wrong, and in which line."""
+    with pytest.raises(CheckerError, match=says):
+        list(examine(1, _answer(tmp_path, code), Deadlines(first_s=6, check_s=3)))
+
+
+def test_what_the_answer_prints_does_not_disturb(tmp_path: Path) -> None:
+    """Neither lines of its own, nor lines that look like ours."""
+    code = "print('[]')\ndef move_tensor(t, device):\n    print('{}')\n    return t.to(device)\n"
+    found = list(by_todo(examine(1, _answer(tmp_path, code), QUICK)))
+
+    assert {"pass"} == {o.state for o in found} - {"skipped"}
+
+
+def test_an_error_of_the_answer_names_its_line(tmp_path: Path) -> None:
+    """The traceback of the checker helps nobody."""
+    code = "def move_tensor(t, device):\n    return t.nothing\n"
+    found = {o.todo: o for o in by_todo(examine(1, _answer(tmp_path, code), QUICK))}
+
+    assert "your code stopped with AttributeError" in found["1.3"].message
+    assert found["1.3"].message.endswith(": return t.nothing)")
+
+
+def test_a_name_that_is_missing_is_named(tmp_path: Path) -> None:
+    """A function that was renamed is no crash."""
+    found = {o.todo: o for o in by_todo(examine(1, _answer(tmp_path, "del move_tensor\n"), QUICK))}
+
+    assert "the file has no move_tensor; keep the names that the starter gives" == (
+        found["1.3"].message
+    )
+
+
+def test_start_copies_and_never_overwrites(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What a learner wrote stays; what is missing comes."""
+    folder = tmp_path / "mine"
+    assert 0 == main(["start", str(folder)])
+    (folder / FILES[1]).write_text("my work", encoding="utf-8")
+    (folder / FILES[2]).unlink()
+    capsys.readouterr()
+
+    assert 0 == main(["start", str(folder)])
+    assert "my work" == (folder / FILES[1]).read_text(encoding="utf-8")
+    assert (folder / FILES[2]).is_file()
+    assert "kept" in capsys.readouterr().out
+
+
+def test_a_folder_that_cannot_be_made_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One sentence, and the status for a wrong call."""
+    (tmp_path / "file").write_text("", encoding="utf-8")
+
+    assert 2 == main(["start", str(tmp_path / "file")])
+    assert capsys.readouterr().err.startswith("error: can't copy the exercises into")
+
+
+def test_a_missing_file_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    """It says how to get one."""
+    assert 2 == main(["check", "1", "no_such_file.py"])
+    assert "error: there is no file no_such_file.py" in capsys.readouterr().err
+
+
+def test_the_command_reports_line_by_line(tmp_path: Path) -> None:
+    """A wrong answer costs status 1, and the report says where to go on."""
+    path = _answer(tmp_path, "def move_tensor(t, device):\n    return t\n")
+    command = [sys.executable, "-m", "lesson_code.lab", "check", "1", str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    lines = done.stdout.splitlines()
+
+    assert 1 == done.returncode
+    assert "TODO 1.2 create a tensor on the device: PASS" in lines
+    assert any(
+        text.startswith("TODO 1.3 move a tensor: FAIL: expected the moved") for text in lines
+    )
+    assert lines[-1].endswith("1 wrong, 1 skipped. Go on with TODO 1.3.") or (
+        lines[-1].endswith("1 wrong. Go on with TODO 1.3.")
+    )
+
+
+def test_the_report_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """For tools: a line a TODO."""
+    assert 1 == main(["check", "1", "--json"])
+    found = [json.loads(text) for text in capsys.readouterr().out.splitlines()]
+
+    assert "not done yet" == found[0]["state"]
+
+
+def test_the_worst_outcome_of_a_todo_counts() -> None:
+    """One failure among several checks is a failure, and advice is kept."""
+    found = [
+        Outcome("1.5", "names", "pass", advice=("slow",)),
+        Outcome("1.5", "names", "fail", "why"),
+    ]
+
+    assert [Outcome("1.5", "names", "fail", "why", ("slow",))] == list(by_todo(found))
+
+
+def test_nothing_but_skipped_is_not_passing() -> None:
+    """A report without a single pass is none."""
+    skipped = [Outcome("1.6", "on a GPU", "skipped", "needs a CUDA GPU")]
+
+    assert not passed(skipped)
+    assert "TODO 1.6 on a GPU: SKIPPED: needs a CUDA GPU" == line(skipped[0])
+    assert "0 of 1 pass, 1 skipped." == total(skipped)
