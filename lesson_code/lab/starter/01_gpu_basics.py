@@ -83,9 +83,9 @@ def forward_safely(model: nn.Module, x: torch.Tensor) -> torch.Tensor:
     raise NotImplementedError("TODO 1.6 survive a device mismatch")
 
 
-def print_report(prefer: str | None = None) -> dict[str, str]:
+def print_report() -> dict[str, str]:
     """Print where everything is, and return the same lines by their labels."""
-    device = pick_device(prefer)
+    device = pick_device()
     model = move_model(SmallModel(), device)
     x = move_tensor(make_on_device((4, 20), torch.device("cpu")), device)
     on_gpu = device.type == "cuda"
