@@ -11,6 +11,7 @@ UNITS = (
 RATES = {"flop_per_s": "FLOP/s", "bytes_per_s": "B/s"}
 PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"))
 SMALLEST_WRITTEN_OUT = 1e-3
+LARGEST_WRITTEN_OUT = 1e15
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -60,8 +61,9 @@ def write(value: float, unit: str, spread: float = 0.0) -> str:
         return f"{_percent(value, spread)}{SPACE}points"
     if unit == "times":
         return f"{rounded(value, spread)}{SPACE}times"
-    if 0 < abs(value) < SMALLEST_WRITTEN_OUT:
-        mantissa, _, exponent = f"{value:.1e}".partition("e")
+    if 0 < abs(value) < SMALLEST_WRITTEN_OUT or abs(value) >= LARGEST_WRITTEN_OUT:
+        digits = 1 if abs(value) < 1 else 2
+        mantissa, _, exponent = f"{value:.{digits}e}".partition("e")
         return f"{mantissa}{SPACE}×{SPACE}10{str(int(exponent)).translate(SUPERSCRIPTS)}"
     return f"{value:,.0f}" if value == round(value) else rounded(value, spread)
 

@@ -85,3 +85,22 @@ def last_batch_size(samples: int, batch_size: int) -> int:
     """
     batches = batches_per_epoch(samples, batch_size)
     return samples - (batches - 1) * batch_size if batches else 0
+
+
+def transformer_training_flop(parameters: float, tokens: float) -> float:
+    """Floating-point operations of training a transformer: six for each parameter and token.
+
+    Two forward and four backward; attention's own products are left out. Source: Kaplan et al.,
+    Scaling Laws for Neural Language Models (2020), section 2.1.
+    """
+    return 6 * parameters * tokens
+
+
+def sustained_flop_per_s(flop: float, device_hours: float) -> float:
+    """Operations per second of each device, if ``flop`` took that many device-hours in all."""
+    return flop / (device_hours * 3600)
+
+
+def device_years(flop: float, flop_per_s: float) -> float:
+    """Years of 365.25 days that one device needs for ``flop`` at a steady rate."""
+    return flop / flop_per_s / (365.25 * 24 * 3600)

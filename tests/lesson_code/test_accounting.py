@@ -6,6 +6,9 @@ from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
 from lesson_code.accounting import (
+    device_years,
+    sustained_flop_per_s,
+    transformer_training_flop,
     batches_per_epoch,
     dataset_bytes,
     last_batch_size,
@@ -73,3 +76,12 @@ def test_training_operations_equal_what_pytorch_counts() -> None:
         model(images).sum().backward()
 
     assert counter.get_total_flops() == linear_layers_training_flop([784, 256, 128, 10], samples=5)
+
+
+def test_a_large_training_in_operations_hours_and_years() -> None:
+    """The divisions behind three numbers that are quoted more often than computed."""
+    flop = transformer_training_flop(70e9, 2e12)
+
+    assert 8.4e23 == flop
+    assert 136e12 == pytest.approx(sustained_flop_per_s(flop, 1_720_320), rel=0.01)
+    assert 355 == pytest.approx(device_years(3.14e23, 28e12), rel=0.005)
