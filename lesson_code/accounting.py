@@ -101,6 +101,54 @@ def sustained_flop_per_s(flop: float, device_hours: float) -> float:
     return flop / (device_hours * 3600)
 
 
+def device_days(flop: float, flop_per_s: float) -> float:
+    """Days that one device needs for ``flop`` at a steady rate."""
+    return flop / flop_per_s / (24 * 3600)
+
+
 def device_years(flop: float, flop_per_s: float) -> float:
     """Years of 365.25 days that one device needs for ``flop`` at a steady rate."""
-    return flop / flop_per_s / (365.25 * 24 * 3600)
+    return device_days(flop, flop_per_s) / 365.25
+
+
+def cpu_peak_flop_per_s(cores: int, clock_hz: float, units: int, lanes: int) -> float:
+    """The most that a CPU's vector units can do, each fused multiply-add counted as two.
+
+    Args:
+        cores: Cores.
+        clock_hz: Clock in hertz.
+        units: Fused multiply-add units of a core.
+        lanes: Numbers that a unit works on at once; 8 float32 numbers for 256 bits.
+    """
+    return cores * clock_hz * units * lanes * 2
+
+
+def model_flop_per_s(flop_per_sample: float, samples_per_s: float) -> float:
+    """The arithmetic of a model that becomes progress in a second."""
+    return flop_per_sample * samples_per_s
+
+
+def model_flop_utilisation(
+    flop_per_sample: float, samples_per_s: float, peak_flop_per_s: float
+) -> float:
+    """That arithmetic as a share of what the device can do at most."""
+    return model_flop_per_s(flop_per_sample, samples_per_s) / peak_flop_per_s
+
+
+def ring_all_reduce_bytes(gradient_bytes: float, processes: int) -> float:
+    """What each process sends so that all have the mean of their gradients, in bytes.
+
+    In a ring the gradients are cut into as many parts as there are processes. In one round of
+    processes - 1 steps each part is added up, in a second round its sum is passed on, and in each
+    step every process sends one part to its neighbour.
+
+    Args:
+        gradient_bytes: The gradients of one process; the size of the float32 weights.
+        processes: Processes in the ring.
+
+    Raises:
+        ValueError: If there is no process.
+    """
+    if processes < 1:
+        raise ValueError(f"a ring has at least one process, got {processes}")
+    return 2 * (processes - 1) / processes * gradient_bytes

@@ -161,7 +161,8 @@ class Store:
         if key not in self.citations:
             raise FigureError(f"{CITATIONS} has no entry {key!r}; {definition.name} cites it")
         entry = self.citations[key]
-        text = quantities.write(entry["value"], entry["unit"])
+        # ``text`` keeps the digits of a source that gives more than we would write
+        text = entry.get("text") or quantities.write(entry["value"], entry["unit"])
         source = f"{entry['source']}, {entry['url']}, read on {entry['date']}"
         return Figure(definition.name, definition.what, entry["value"], text, source)
 

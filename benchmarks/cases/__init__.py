@@ -26,6 +26,7 @@ NAMES = (
     "matmul",
     "elementwise",
     "launches",
+    "loops",
     "copies",
     "synchronisation",
     "convolution",

@@ -6,6 +6,8 @@ from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
 from lesson_code.accounting import (
+    cpu_peak_flop_per_s,
+    device_days,
     device_years,
     sustained_flop_per_s,
     transformer_training_flop,
@@ -85,3 +87,11 @@ def test_a_large_training_in_operations_hours_and_years() -> None:
     assert 8.4e23 == flop
     assert 136e12 == pytest.approx(sustained_flop_per_s(flop, 1_720_320), rel=0.01)
     assert 355 == pytest.approx(device_years(3.14e23, 28e12), rel=0.005)
+
+
+def test_what_a_cpu_can_do_at_most() -> None:
+    """Eight cores at 3 GHz, and a ResNet-50 that would keep them busy for six weeks."""
+    peak = cpu_peak_flop_per_s(cores=8, clock_hz=3e9, units=2, lanes=8)
+
+    assert 768e9 == peak
+    assert 42.2 == pytest.approx(device_days(2.8e18, peak), rel=0.01)

@@ -1,0 +1,91 @@
+"""Two devices without a GPU."""
+
+import pytest
+import torch
+from torch import nn
+from torch._subclasses.fake_tensor import FakeTensorMode
+
+from lesson_code.devices import choose_device, cpu_name, device_name, synchronize
+from lesson_code.lab.two_devices import (
+    META,
+    MIXED,
+    mix_and_mend,
+    raises,
+    train_what_is_gone,
+    where_things_are,
+)
+
+LET_PASS = {"Conv2d", "matmul", "Embedding"}
+
+
+def test_a_mix_is_refused_and_a_move_mends_it() -> None:
+    """The same two operands: an error first, the sum on the other device afterwards."""
+    assert ("RuntimeError", META) == mix_and_mend()
+
+
+def test_what_moves_and_what_stays() -> None:
+    """Parameters and buffers move with a model; a forgotten result and an attribute do not."""
+    expected = {"tensor": "cpu", "weight": "meta", "mean": "meta", "scale": "cpu"}
+
+    assert expected == where_things_are()
+
+
+def test_an_optimizer_that_was_made_too_early() -> None:
+    """It goes on updating parameters that no model uses any more."""
+    assert ("meta", "cpu") == train_what_is_gone()
+
+
+@pytest.mark.parametrize("name", MIXED)
+def test_meta_refuses_most_mixes(name: str) -> None:
+    """Three operations let a mix pass, so no check may lean on them."""
+    assert (name not in LET_PASS) == raises(MIXED[name])
+
+
+def test_a_training_step_runs_on_meta_but_has_no_numbers() -> None:
+    """Forward, loss, backward and update work; reading a value does not."""
+    model = nn.Linear(4, 2, device=META)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    loss = model(torch.ones(3, 4, device=META)).sum()
+    loss.backward()
+    optimizer.step()
+
+    with pytest.raises(RuntimeError, match="item"):
+        loss.item()
+    with pytest.raises(NotImplementedError):
+        loss.detach().cpu()
+
+
+def test_cuda_and_cuda_0_compare_as_different() -> None:
+    """One names a type of device, the other one device."""
+    assert torch.device("cuda") != torch.device("cuda:0")
+    assert "cuda" == str(torch.device("cuda"))
+
+
+@pytest.mark.skipif(
+    torch.version.cuda is None, reason="this PyTorch was built without CUDA: it can't pretend"
+)
+def test_what_may_be_mixed() -> None:
+    """A CPU number without dimensions, a CPU index and `copy_` may meet a GPU tensor."""
+    with FakeTensorMode():
+        there = torch.empty(3, device="cuda")
+        number, here = torch.tensor(2.0), torch.empty(3)
+
+        assert "cuda" == (there * number).device.type
+        assert "cuda" == there[torch.tensor([0, 2])].device.type
+        assert "cuda" == there.copy_(here).device.type
+        with pytest.raises(RuntimeError, match="Unhandled FakeTensor Device|found at least two"):
+            there + here
+
+
+def test_no_helper_needs_a_gpu() -> None:
+    """On a machine without one, every shared helper has an answer."""
+    if torch.cuda.is_available():
+        expected = "cuda"
+    else:
+        expected = "cpu"
+        assert torch.accelerator.current_accelerator(check_available=True) is None
+    device = choose_device()
+    synchronize(device)
+
+    assert expected == device.type
+    assert device_name(torch.device("cpu")) == cpu_name()
