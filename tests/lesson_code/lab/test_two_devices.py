@@ -73,7 +73,7 @@ def test_what_may_be_mixed() -> None:
         assert "cuda" == (there * number).device.type
         assert "cuda" == there[torch.tensor([0, 2])].device.type
         assert "cuda" == there.copy_(here).device.type
-        with pytest.raises(RuntimeError, match="Unhandled FakeTensor Device|found at least two"):
+        with pytest.raises(RuntimeError, match=r"Unhandled FakeTensor Device|found at least two"):
             there + here
 
 

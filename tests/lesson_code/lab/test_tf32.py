@@ -1,0 +1,108 @@
+"""TF32, imitated bit by bit, and its switches."""
+
+import math
+import re
+from pathlib import Path
+
+import pytest
+import torch
+
+from lesson_code.lab.tf32 import (
+    FORMATS,
+    float32_precision,
+    mix_the_switches,
+    print_switches,
+    product_error,
+    tf32_switches,
+    to_tf32,
+)
+
+OLD = re.compile(r"allow_tf32|float32_matmul_precision\(")
+NEW = re.compile(r"fp32_precision")
+
+
+@pytest.mark.parametrize(
+    ("number", "expected"),
+    [
+        (1.0, 1.0),
+        (1 + 2**-10, 1 + 2**-10),
+        (1 + 2**-11, 1.0),  # a tie, to even
+        (1 + 3 * 2**-11, 1 + 2**-9),  # a tie, to even
+        (1 + 2**-11 + 2**-23, 1 + 2**-10),
+        (-(1 + 2**-11 + 2**-23), -(1 + 2**-10)),
+        (0.0, 0.0),
+        (3e38, pytest.approx(3e38, rel=1e-3)),
+    ],
+)
+def test_rounding_to_ten_fraction_bits(number: float, expected: float) -> None:
+    """To the nearest, ties to even, with the range of float32."""
+    assert expected == to_tf32(torch.tensor([number])).item()
+
+
+def test_tf32_has_the_fraction_of_float16() -> None:
+    """Where float16 has all its digits, both round to the same number."""
+    x = torch.randn(10_000, generator=torch.Generator().manual_seed(0)).abs() + 0.1
+
+    torch.testing.assert_close(x.half().float(), to_tf32(x), rtol=0, atol=0)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("float32", 2.2e-6), ("TF32", 1.9e-3), ("float16", 1.9e-3), ("bfloat16", 1.5e-2)],
+)
+def test_the_error_of_a_product(name: str, expected: float) -> None:
+    """TF32 is as exact as float16, and bfloat16 eight times as coarse."""
+    assert expected == pytest.approx(product_error(name), rel=0.5)
+
+
+def test_only_float16_overflows() -> None:
+    """With numbers around 10,000 the products leave its range, and only its."""
+    found = {name for name in FORMATS if product_error(name, scale=1e4, n=64) == math.inf}
+
+    assert {"float16"} == found
+
+
+def test_what_is_on_by_default() -> None:
+    """Products are full float32; convolutions and recurrent layers may use TF32 unasked."""
+    expected = {"matrix products": "none", "convolutions": "tf32", "recurrent layers": "tf32"}
+
+    assert expected == print_switches()
+
+
+def test_the_switches_are_put_back() -> None:
+    """Even when the work inside fails."""
+    before = tf32_switches()
+    with pytest.raises(ZeroDivisionError), float32_precision("ieee"):
+        assert {"ieee"} == set(tf32_switches().values())
+        raise ZeroDivisionError
+
+    assert before == tf32_switches()
+
+
+def test_old_questions_fail_after_the_new_switch() -> None:
+    """Both old names refuse to answer."""
+    assert ["RuntimeError", "RuntimeError"] == mix_the_switches()
+
+
+@pytest.mark.parametrize("room", ["lesson_code", "benchmarks", "lesson_site"])
+def test_no_module_mixes_both_kinds_of_switches(room: str) -> None:
+    """The page's own demonstration is the only one that does."""
+    mixed = [
+        path.name
+        for path in Path(room).rglob("*.py")
+        if OLD.search(text := path.read_text(encoding="utf-8")) and NEW.search(text)
+    ]
+
+    assert [name for name in mixed if name != "tf32.py"] == []
+
+
+@pytest.mark.gpu
+def test_the_imitation_agrees_with_the_gpu() -> None:
+    """A product with TF32 on is as far from the exact one as the imitation says."""
+    a, b = (torch.randn(1024, 1024, device="cuda") for _ in range(2))
+    exact = a.double() @ b.double()
+    with float32_precision("tf32"):
+        found = a @ b
+    imitated = to_tf32(a).double() @ to_tf32(b).double()
+
+    assert (found - imitated).abs().max() < 0.2 * (exact - imitated).abs().max()
