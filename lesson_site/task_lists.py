@@ -26,7 +26,7 @@ from lesson_site.errors import PageError
 from lesson_site.page import current_page, line_of
 
 TAG = "kept-tasks"
-HOLDERS = (TAG, "quiz-summary")  # what may have the attribute `markdown`
+HOLDERS = (TAG, "quiz-summary", "own-report")  # what may have the attribute `markdown`
 BOX = re.compile(r"^\s*\[ \]\s+")
 BLOCKS = {"ul", "ol", "p", "pre", "div", "figure", "table", "details", "blockquote"}
 LONGEST_SLUG = 60

@@ -20,22 +20,29 @@ Work = Callable[[], None]
 class Clockwork:
     """A device with a queue, and the only clock that there is.
 
+    Args:
+        launch_s: What asking takes, in seconds.
+        first_s: What the first request takes longer.
+        work_s: What the work takes, unless a request says otherwise.
+
     Attributes:
         now: What the clock shows, in seconds.
         done_at: When the device will have finished everything that it was asked for.
     """
 
-    def __init__(self) -> None:
+    def __init__(
+        self, launch_s: float = LAUNCH_S, first_s: float = FIRST_S, work_s: float = WORK_S
+    ) -> None:
+        self.launch_s, self.loading_s, self.work_s = launch_s, first_s, work_s
         self.now = 0.0
         self.done_at = 0.0
-        self.first = True
 
-    def launch(self, seconds: float = WORK_S) -> None:
+    def launch(self, seconds: float | None = None) -> None:
         """Ask for work; Python goes on at once, the device works through its queue."""
-        self.now += LAUNCH_S
-        if self.first:
-            seconds, self.first = seconds + FIRST_S, False
-        self.done_at = max(self.now, self.done_at) + seconds
+        self.now += self.launch_s
+        work_s = self.work_s if seconds is None else seconds
+        self.done_at = max(self.now, self.done_at) + self.loading_s + work_s
+        self.loading_s = 0.0  # only the first request pays for it
 
     def wait(self) -> None:
         """Let the clock run until the device has finished."""

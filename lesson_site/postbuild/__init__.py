@@ -6,7 +6,7 @@ then writes the Content-Security-Policy into all of them. A second run changes n
 
 from pathlib import Path
 
-from lesson_site.postbuild.bundle import pack_lab, pack_notebook
+from lesson_site.postbuild.bundle import pack_exercises, pack_lab, pack_notebook
 from lesson_site.postbuild.documents import Document, read_documents
 from lesson_site.postbuild.leftovers import leftover_problems
 from lesson_site.postbuild.links import link_problems, stylesheet_and_script_problems
@@ -31,6 +31,7 @@ def finish(folder: Path) -> tuple[list[str], list[Size]]:
         raise SiteError(f"{folder} holds no built site; run `mkdocs build --strict` first")
     pack_notebook(folder)
     pack_lab(folder)
+    pack_exercises(folder)
     documents = read_documents(folder)
     sizes = [measure(document, folder) for document in documents]
     problems = [

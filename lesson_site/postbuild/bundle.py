@@ -1,4 +1,4 @@
-"""What readers download as one archive: the notebook, and the lab's folder, each with digits."""
+"""What readers download as one archive: the notebook and the two labs, each with digits."""
 
 import gzip
 import zipfile
@@ -12,6 +12,10 @@ LAB_ARCHIVE = Path("foundations/foundations-lab.zip")
 LAB_STARTER = Path("lesson_code/foundations/lab/starter")
 LAB_FOLDER = "pytorch-training-lab"  # what the archive unpacks to
 LAB_DIGITS = "digits/MNIST/raw"  # where torchvision looks under `--data digits`
+EXERCISES_PAGE = Path("lab/index.html")
+EXERCISES_ARCHIVE = Path("lab/gpu-lab.zip")
+EXERCISES_FOLDER = "gpu-lab"
+EXERCISES_STARTER = Path("lesson_code/lab/starter")
 EARLIEST = (1980, 1, 1, 0, 0, 0)  # of every member, so that equal content gives equal bytes
 
 
@@ -60,6 +64,33 @@ def pack_lab(site: Path, starter: Path = LAB_STARTER, subset: Path = SUBSET) -> 
     readme = subset / "README.md"
     members[f"{LAB_FOLDER}/digits/{readme.name}"] = readme.read_bytes()
     return _pack(members, site / LAB_ARCHIVE)
+
+
+def pack_exercises(site: Path, package: Path = SUBSET.parent) -> Path | None:
+    """Write the archive of Lab 5 into ``site``, if the site has it.
+
+    It unpacks to one folder with the four exercises, and the package that they import and that
+    grades them: in that folder, `python -m lesson_code.lab check 1 01_gpu_basics.py` works.
+
+    Args:
+        site: The folder of the built site.
+        package: The folder of ``lesson_code``, from the repository's root.
+
+    Returns:
+        Its path; None if there is nothing to pack.
+    """
+    if not (site / EXERCISES_PAGE).is_file():
+        return None
+    starter = package / EXERCISES_STARTER.relative_to(SUBSET.parent)
+    files = [*package.rglob("*.py"), *(package / SUBSET.name).iterdir()]
+    members = {
+        f"{EXERCISES_FOLDER}/lesson_code/{path.relative_to(package).as_posix()}": path.read_bytes()
+        for path in files
+    }
+    members |= {
+        f"{EXERCISES_FOLDER}/{path.name}": path.read_bytes() for path in starter.glob("*.py")
+    }
+    return _pack(members, site / EXERCISES_ARCHIVE)
 
 
 def _pack(members: dict[str, bytes], archive: Path) -> Path:

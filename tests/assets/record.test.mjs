@@ -222,6 +222,7 @@ const BAD_FILES = {
   "tasks of another version": [file({ "gpu-training.tasks.v2": {} }), /reads “gpu-training.tasks.v1”/],
   "a task without a tick": [file({ [TASKS]: { a: { at: AT } } }), /whether it is done/],
   "a task with a tick in words": [file({ [TASKS]: { a: { done: "yes", at: AT } } }), /whether it is done/],
+  "a report without text": [file({ "gpu-training.reports.v1": { a: { at: AT } } }), /no valid text/],
   "an address that runs code": [file({ [PROGRESS]: { "javascript:alert(1)/": visit } }), /no address/],
   "an address elsewhere": [file({ [PROGRESS]: { "//example.org/": visit } }), /no address/],
   "an address above the site": [file({ [PROGRESS]: { "../": visit } }), /no address/],

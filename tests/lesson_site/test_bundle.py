@@ -1,9 +1,18 @@
 """The archives that readers download hold what they need, and nothing more."""
 
+import subprocess
+import sys
 import zipfile
 from pathlib import Path
 
-from lesson_site.postbuild.bundle import LAB_PAGE, NOTEBOOK, pack_lab, pack_notebook
+from lesson_site.postbuild.bundle import (
+    EXERCISES_PAGE,
+    LAB_PAGE,
+    NOTEBOOK,
+    pack_exercises,
+    pack_lab,
+    pack_notebook,
+)
 from tests.building import REPOSITORY
 
 STARTER = REPOSITORY / "lesson_code" / "foundations" / "lab" / "starter"
@@ -39,6 +48,21 @@ def test_the_lab_unpacks_to_its_folder(tmp_path: Path) -> None:
     assert {"check.py", "debug_model.py", "training-readiness.md"} <= {p.name for p in files}
 
 
+def test_the_exercises_are_graded_where_they_are_unpacked(tmp_path: Path) -> None:
+    """Nothing of this repository is needed beside the archive of Lab 5."""
+    archive = pack_exercises(site_with(EXERCISES_PAGE, tmp_path), REPOSITORY / "lesson_code")
+    assert archive is not None
+    zipfile.ZipFile(archive).extractall(tmp_path)
+    folder = tmp_path / "gpu-lab"
+
+    command = [sys.executable, "-m", "lesson_code.lab", "check", "1", "01_gpu_basics.py"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+    assert 1 == done.returncode
+    assert "TODO 1.1 choose a device: NOT DONE YET" in done.stdout
+    assert "6 not done yet" in done.stdout
+
+
 def test_equal_content_gives_equal_bytes(tmp_path: Path) -> None:
     """Packing twice changes nothing, so that a second pass over the site does not either."""
     site = site_with(LAB_PAGE, tmp_path)
@@ -53,6 +77,7 @@ def test_equal_content_gives_equal_bytes(tmp_path: Path) -> None:
 
 
 def test_a_site_without_them_gets_no_archive(tmp_path: Path) -> None:
-    """A made-up site has neither notebook nor lab."""
+    """A made-up site has neither notebook nor labs."""
     assert None is pack_notebook(tmp_path, SUBSET)
     assert None is pack_lab(tmp_path, STARTER, SUBSET)
+    assert None is pack_exercises(tmp_path, REPOSITORY / "lesson_code")

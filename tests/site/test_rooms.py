@@ -25,6 +25,10 @@ EXTRA = {
         f"lesson_code/foundations/lab/starter/checks/{name}.py": {"pytest"}
         for name in ("conftest", "points", "report", *(f"step_{step}" for step in range(2, 7)))
     },
+    "lesson_code/lab/triton_kernel.py": {"triton"},  # a kernel in Triton's language
+    # For learners who grade their exercises with pytest.
+    "lesson_code/lab/checker/conftest.py": {"pytest"},
+    "lesson_code/lab/checker/as_tests.py": {"pytest"},
     # Who builds the notebook has them; who builds the site need not.
     "lesson_site/notebooks.py": {"jupytext", "nbclient", "nbformat", "PIL"},
     # A GPU machine on which nothing can be installed does without.

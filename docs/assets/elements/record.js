@@ -11,6 +11,7 @@
 export const CHECKS = "gpu-training.checks.v1";
 export const PROGRESS = "gpu-training.progress.v1";
 export const TASKS = "gpu-training.tasks.v1";
+export const REPORTS = "gpu-training.reports.v1";
 export const MACHINE = "gpu-training.machine.v1"; // own-machine.js says what is in it
 
 const LONGEST_TEXT = 5_000;
@@ -96,6 +97,7 @@ export function problemOf(key, name, entry) {
     if (!["undefined", "boolean"].includes(typeof entry.had)) return "has no valid mark";
   }
   if (key === TASKS && typeof entry.done !== "boolean") return "does not say whether it is done";
+  if (key === REPORTS && (!isText(entry.text) || !entry.text)) return "has no valid text";
   if (key === PROGRESS) {
     // The name becomes a link, so nothing but the address of a page below the site's root will do.
     if (!/^([a-z0-9-]+\/)+$/.test(name)) return "is no address of a page";

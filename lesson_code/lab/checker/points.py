@@ -102,7 +102,8 @@ def judge(check: Check, answer: ModuleType) -> Outcome:
         return replace(outcome, state="skipped", message="needs a CUDA GPU")
     _advice.clear()
     torch.manual_seed(0)
-    with warnings.catch_warnings(record=True) as warned:
+    # An answer may leave the recording of graphs switched off; the next check is none the worse.
+    with warnings.catch_warnings(record=True) as warned, torch.enable_grad():
         warnings.simplefilter("always")
         try:
             check.run(answer)

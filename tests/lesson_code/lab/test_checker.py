@@ -187,3 +187,27 @@ def test_nothing_but_skipped_is_not_passing() -> None:
     assert not passed(skipped)
     assert "TODO 1.6 on a GPU: SKIPPED: needs a CUDA GPU" == line(skipped[0])
     assert "0 of 1 pass, 1 skipped." == total(skipped)
+
+
+def _pytest(*options: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "pytest", "-q", "lesson_code/lab/checker/as_tests.py"]
+    return subprocess.run([*command, *options], capture_output=True, text=True, check=False)
+
+
+def test_pytest_grades_an_answer(tmp_path: Path) -> None:
+    """The same checks and the same words, one test a TODO."""
+    path = _answer(tmp_path, "def move_tensor(t, device):\n    return t\n")
+    done = _pytest("--exercise", "1", "--answer", str(path))
+
+    assert 1 == done.returncode
+    assert "TODO 1.3 move a tensor: expected the moved tensor" in done.stdout
+    assert "1 failed, 5 passed" in done.stdout
+
+
+def test_pytest_says_what_cannot_be_imported(tmp_path: Path) -> None:
+    """One sentence in place of a traceback."""
+    done = _pytest("--exercise", "1", "--answer", str(_answer(tmp_path, "def f(:\n")))
+
+    assert 1 == done.returncode
+    assert "is no Python" in done.stdout
+    assert "Traceback" not in done.stdout

@@ -1,0 +1,80 @@
+// <own-report id>: the expected report, and beside it the one that the learner's own file printed.
+//
+// It improves on a recorded output. Values differ from machine to machine, so lines are compared by
+// what they say around their numbers.
+
+import { REPORTS, browserRecord, readEntries, saveEntry } from "./record.js";
+
+/** What a line is about: the text before its colon, or its words without numbers. @param {string} line */
+export function topicOf(line) {
+  const label = /^[^:]*[^:\s\d][^:]*(?=:\s)/.exec(line)?.[0] ?? line;
+  return label.replace(/[-+]?\d[\d.,e×^%-]*/g, "").replace(/[\s✓✗]+/g, " ").trim().toLowerCase();
+}
+
+/** The lines of a report that another one lacks. @param {string} expected @param {string} own */
+export function missingLines(expected, own) {
+  const topics = own.split("\n").map(topicOf);
+  return expected.split("\n").filter((line) => topicOf(line) && !topics.includes(topicOf(line)));
+}
+
+/** In a sentence, how far a report has come. @param {string} expected @param {string} own */
+export function verdict(expected, own) {
+  if (!own.trim()) return "";
+  const missing = missingLines(expected, own);
+  const [first] = missing;
+  const lines = expected.split("\n").filter(topicOf).length;
+  if (own.includes("Still to do:")) return "Your file still has TODOs; the report comes after them.";
+  if (first === undefined) return `All ${lines} lines of the report are there. Now compare the values.`;
+  return `${lines - missing.length} of ${lines} lines are there. The first one missing is: ${first.trim()}`;
+}
+
+export class OwnReport extends HTMLElement {
+  #text = Object.assign(document.createElement("textarea"), { spellcheck: false, maxLength: 5000 });
+  #verdict = Object.assign(document.createElement("p"), { className: "report-verdict" });
+
+  connectedCallback() {
+    if (!this.#text.isConnected) this.#build();
+    document.addEventListener("record-changed", this.#restore);
+    this.#restore();
+  }
+
+  disconnectedCallback() {
+    document.removeEventListener("record-changed", this.#restore);
+  }
+
+  get expected() {
+    return this.querySelector("pre")?.textContent?.trimEnd() ?? "";
+  }
+
+  #build() {
+    const label = document.createElement("label");
+    const name = Object.assign(document.createElement("span"), { textContent: "What yours printed" });
+    this.#text.rows = Math.max(5, this.expected.split("\n").length);
+    this.#text.placeholder = "Paste it here; it stays in your browser.";
+    this.#text.addEventListener("input", () => this.#keep());
+    label.append(name, this.#text);
+    const status = Object.assign(document.createElement("div"), { role: "status" });
+    status.append(this.#verdict);
+    this.append(label, status);
+  }
+
+  #keep() {
+    const { store, lasting } = browserRecord();
+    const text = this.#text.value;
+    const entry = text.trim() ? { text, at: new Date().toISOString() } : null;
+    const kept = saveEntry(store, REPORTS, this.id, entry) && lasting;
+    this.#show(kept || !entry);
+  }
+
+  #restore = () => {
+    const kept = readEntries(browserRecord().store, REPORTS)[this.id];
+    if (document.activeElement !== this.#text) this.#text.value = String(kept?.text ?? this.#text.value);
+    this.#show(true);
+  };
+
+  /** @param {boolean} kept */
+  #show(kept) {
+    const warning = kept ? "" : " Your browser keeps nothing for this site, so it is gone when you leave.";
+    this.#verdict.textContent = verdict(this.expected, this.#text.value) + warning;
+  }
+}

@@ -1,0 +1,35 @@
+"""Options for grading an answer with pytest: `pytest lesson_code/lab/checker/as_tests.py …`."""
+
+from pathlib import Path
+
+import pytest
+
+from lesson_code.lab.__main__ import FILES, HERE
+from lesson_code.lab.checker.points import Outcome, checks_of
+from lesson_code.lab.checker.report import by_todo
+from lesson_code.lab.checker.run import CheckerError, examine
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Which exercise, and whose answer."""
+    group = parser.getgroup("lab", "the lab's exercises")
+    group.addoption("--exercise", type=int, choices=tuple(FILES), default=1)
+    group.addoption("--answer", type=Path, help="your file; by default the starter")
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """One test a TODO, and one for what needs a GPU."""
+    checks = checks_of(metafunc.config.getoption("exercise"))
+    names = dict.fromkeys((check.todo, check.title) for check in checks)
+    metafunc.parametrize(("todo", "title"), list(names), ids=[" ".join(name) for name in names])
+
+
+@pytest.fixture(scope="session")
+def graded(request: pytest.FixtureRequest) -> dict[tuple[str, str], Outcome]:
+    """What the checks say of the answer; they run once, in a process of their own."""
+    exercise = request.config.getoption("exercise")
+    path = request.config.getoption("answer") or HERE / "starter" / FILES[exercise]
+    try:
+        return {(o.todo, o.title): o for o in by_todo(examine(exercise, path))}
+    except CheckerError as problem:
+        pytest.fail(str(problem), pytrace=False)

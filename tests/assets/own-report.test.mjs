@@ -1,0 +1,35 @@
+// A learner's report beside the expected one.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+globalThis.HTMLElement ??= class {};
+globalThis.document ??= { createElement: () => ({}) };
+const { missingLines, topicOf, verdict } = await import("../../docs/assets/elements/own-report.js");
+
+const EXPECTED = "CUDA available: False\nDevice: cpu\nAll parameters on cpu: ✓";
+
+for (const [line, topic] of [
+  ["CUDA available: False", "cuda available"],
+  ["Device: cuda:0", "device"],
+  ["float32    0.25    1,024 bytes", "float bytes"],
+  ["4 × 32 equals 128", "× equals"],
+  ["", ""],
+])
+  test(`${line || "an empty line"} is about ${topic || "nothing"}`, () => {
+    assert.equal(topicOf(line), topic);
+  });
+
+test("values may differ, lines may not be missing", () => {
+  assert.deepEqual(missingLines(EXPECTED, "CUDA available: True\nDevice: cuda:0"), ["All parameters on cpu: ✓"]);
+});
+
+for (const [own, says] of [
+  ["  ", ""],
+  [EXPECTED, "All 3 lines of the report are there. Now compare the values."],
+  ["Still to do:\n  TODO 1.1", "Your file still has TODOs; the report comes after them."],
+  ["Device: cpu", "1 of 3 lines are there. The first one missing is: CUDA available: False"],
+])
+  test(`${JSON.stringify(own)} is judged`, () => {
+    assert.equal(verdict(EXPECTED, own), says);
+  });
