@@ -17,7 +17,6 @@ from lesson_code.lab.checker.points import require, todo
 META = torch.device("meta")
 
 
-# --8<-- [start:choose]
 @todo("1.1", "choose a device")
 def chooses_what_can_be_used(answer: Any) -> None:
     """CUDA if it can be used, else the CPU; a preference wins."""
@@ -47,9 +46,6 @@ def _require_device(found: object) -> None:
         repr(found),
         "wrap the name, as in torch.device(name)",
     )
-
-
-# --8<-- [end:choose]
 
 
 class Recorder(TorchDispatchMode):
