@@ -6,8 +6,6 @@ time of a step grows by.
 """
 
 import json
-import os
-import sys
 import tempfile
 from collections.abc import Iterator
 from functools import partial
@@ -15,13 +13,13 @@ from pathlib import Path
 from typing import Any
 
 import torch
-import torch.distributed as dist
 from torch.multiprocessing.spawn import spawn
 from torch.nn.parallel import DistributedDataParallel
 
 from benchmarks.cases import Part, Plan, SkipPartError
 from benchmarks.method import entry
 from benchmarks.summary import Entry
+from lesson_code.lab.data_parallel import process_group
 from lesson_code.mission.gpt2 import GPT2_SMALL, GPT2Config, build, next_token_loss, precision
 from lesson_code.timing import time_repeatedly
 
@@ -107,22 +105,11 @@ def _train(
 ) -> None:
     """One of the processes. They meet in a file, so that no port has to be free."""
     device = torch.device(f"cuda:{rank}" if device_type == "cuda" else device_type)
-    if device.type == "cuda":
-        torch.cuda.set_device(device)
-    else:
-        os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo0" if sys.platform == "darwin" else "lo")
+    if device.type == "cpu":
         torch.set_num_threads(1)
-    dist.init_process_group(
-        "nccl" if device.type == "cuda" else "gloo",
-        init_method=f"file://{folder}/meeting",
-        rank=rank,
-        world_size=count,
-        device_id=device if device.type == "cuda" else None,
-    )
-    try:
+    meeting = f"file://{folder}/meeting"
+    with process_group(device, init_method=meeting, rank=rank, world_size=count):
         found = _timed_training(rank, config, device, texts, repetitions)
-    finally:
-        dist.destroy_process_group()
     if rank == 0:
         (Path(folder) / "timed.json").write_text(json.dumps(found), encoding="utf-8")
 

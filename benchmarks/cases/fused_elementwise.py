@@ -10,10 +10,11 @@ from functools import partial
 import torch
 
 from benchmarks.cases import Part, Plan
-from benchmarks.cases._fused_kernels import Operation, cuda_operation, triton_operation
+from benchmarks.cases._fused_kernels import cuda_operation, triton_operation
 from benchmarks.compiling import compiler
 from benchmarks.method import Arm, measure
 from benchmarks.summary import Entry
+from lesson_code.lab.fused_kernel import Operation, in_pytorch
 
 ELEMENTS = {"cpu": 2**24, "cuda": 2**26}  # 64 and 256 MiB a tensor, more than caches hold
 QUICK_ELEMENTS = {"cpu": 2**16, "cuda": 2**16}
@@ -33,14 +34,9 @@ def parts(plan: Plan) -> Iterator[Part]:
         yield Part("cuda_extension", partial(_extension, plan, plan.gpu), expected_s=5)
 
 
-def operation(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-    """The operation as one writes it."""
-    return torch.relu(x * y + x)
-
-
 def _on_cpu(plan: Plan) -> dict[str, Entry]:
     x, y = _inputs(plan, "cpu", plan.cpu)
-    arms = {"cpu_eager": _arm(operation, x, y), "cpu_compiled": _arm(_compiled(), x, y)}
+    arms = {"cpu_eager": _arm(in_pytorch, x, y), "cpu_compiled": _arm(_compiled(), x, y)}
     with compiler():
         return measure(arms, plan.repetitions, warmups=3)
 
@@ -48,9 +44,9 @@ def _on_cpu(plan: Plan) -> dict[str, Entry]:
 def _on_gpu(plan: Plan, gpu: torch.device) -> dict[str, Entry]:
     x, y = _inputs(plan, "cuda", gpu)
     arms = {
-        "cuda_eager": _arm(operation, x, y),
+        "cuda_eager": _arm(in_pytorch, x, y),
         "cuda_compiled": _arm(_compiled(), x, y),
-        "cuda_triton": _arm(triton_operation(), x, y),
+        "cuda_triton": _arm(triton_operation(gpu), x, y),
     }
     with compiler():
         return measure(arms, plan.repetitions, warmups=3)
@@ -63,7 +59,7 @@ def _extension(plan: Plan, gpu: torch.device) -> dict[str, Entry]:
 
 def _compiled() -> Operation:
     """The operation, compiled at its first call for the shape that it meets there."""
-    compiled: Operation = torch.compile(operation, dynamic=False)
+    compiled: Operation = torch.compile(in_pytorch, dynamic=False)
     return compiled
 
 
@@ -75,11 +71,11 @@ def _inputs(plan: Plan, name: str, device: torch.device) -> tuple[torch.Tensor, 
 
 
 def _arm(way: Operation, x: torch.Tensor, y: torch.Tensor) -> Arm:
-    moved = TENSORS_MOVED["eager" if way is operation else "fused"]
+    moved = TENSORS_MOVED["eager" if way is in_pytorch else "fused"]
 
     def outcome() -> dict[str, float]:
         """A kernel may round once less than three of them do; more than that is a mistake."""
-        return {"largest_difference": float((way(x, y) - operation(x, y)).abs().max())}
+        return {"largest_difference": float((way(x, y) - in_pytorch(x, y)).abs().max())}
 
     settings = {"elements": x.numel(), "dtype": "float32", "tensors_moved": moved}
     amount = float(moved * x.numel() * x.element_size())

@@ -3,7 +3,7 @@
 What a GPU is praised for is often this quotient, and no GPU takes part in it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 
 import torch
@@ -29,7 +29,7 @@ def _compare(plan: Plan) -> dict[str, Entry]:
     generator = torch.Generator().manual_seed(0)
     a, b = (torch.rand(n, n, generator=generator) for _ in range(2))
     lists = a.tolist(), b.tolist()
-    ways = {
+    ways: dict[str, Callable[[], object]] = {
         "cpu_library": partial(of_tensors, a, b),
         "cpu_lists": partial(of_lists, *lists),
         "cpu_indexed_tensors": partial(of_indexed_tensors, a, b),

@@ -7,6 +7,7 @@ TF32 and add up in float32. Without such a GPU the rounding can be imitated, bit
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import torch
 
@@ -67,27 +68,29 @@ def print_errors() -> dict[str, dict[str, float]]:
 
 
 # --8<-- [start:switches]
+def switches() -> dict[str, Any]:
+    """The three places that decide about TF32."""
+    matmul: Any = torch.backends.cuda.matmul
+    cudnn: Any = torch.backends.cudnn
+    return {"matrix products": matmul, "convolutions": cudnn.conv, "recurrent layers": cudnn.rnn}
+
+
 def tf32_switches() -> dict[str, str]:
     """What may run in TF32 as things stand: "tf32", "ieee", or "none" for nobody said anything."""
-    return {
-        "matrix products": torch.backends.cuda.matmul.fp32_precision,
-        "convolutions": torch.backends.cudnn.conv.fp32_precision,
-        "recurrent layers": torch.backends.cudnn.rnn.fp32_precision,
-    }
+    return {what: place.fp32_precision for what, place in switches().items()}
 
 
 @contextmanager
 def float32_precision(precision: str) -> Iterator[None]:
     """Products, convolutions and recurrent layers in "tf32" or "ieee", for a while."""
-    places = torch.backends.cuda.matmul, torch.backends.cudnn.conv, torch.backends.cudnn.rnn
-    before = [place.fp32_precision for place in places]
+    before = tf32_switches()
     try:
-        for place in places:
+        for place in switches().values():
             place.fp32_precision = precision
         yield
     finally:
-        for place, value in zip(places, before, strict=True):
-            place.fp32_precision = value
+        for what, place in switches().items():
+            place.fp32_precision = before[what]
 
 
 # --8<-- [end:switches]

@@ -82,7 +82,7 @@ def mask_scores() -> dict[str, str]:
     scores = torch.zeros(3, dtype=torch.float16)
     two, every = torch.tensor([False, True, True]), torch.tensor([True, True, True])
     smallest = torch.finfo(torch.float16).min
-    ways = {
+    ways: dict[str, Callable[[], torch.Tensor]] = {
         "-1e9": lambda: scores.masked_fill(two, -1e9),
         "-inf": lambda: scores.masked_fill(two, -math.inf),
         "finfo.min": lambda: scores.masked_fill(two, smallest),

@@ -1,0 +1,278 @@
+"""Several processes train as one, and what happens when something is forgotten."""
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel
+
+from lesson_code.accounting import linear_layers_bytes, ring_all_reduce_bytes
+from lesson_code.lab import data_parallel
+from lesson_code.lab.data_parallel import Options, Report, distance, tell
+from tests.building import REPOSITORY
+
+CPU = torch.device("cpu")
+ONE = replace(Options(), batch=64)
+SMALL = Options(samples=65, batch=8, epochs=2)
+# Forks, so it must not have used PyTorch's threads: a process of its own.
+FORGETTING = """
+import json
+import torch
+from dataclasses import replace
+from lesson_code.lab.data_parallel import Options, distance, in_processes
+torch.set_num_threads(1)
+small = Options(samples=65, batch=8)
+[alone] = in_processes(1, replace(small, batch=16))
+found = {}
+for name, changed in {
+    "nothing": {},
+    "set_epoch": {"set_epoch": False},
+    "sampler": {"sampler": False},
+    "join": {"leftover": "join"},
+}.items():
+    reports = in_processes(2, replace(small, **changed))
+    found[name] = {
+        "epochs": [report.epochs for report in reports],
+        "equal": torch.equal(reports[0].parameters, reports[1].parameters),
+        "distance": distance(reports[0], alone),
+    }
+print(json.dumps(found))
+"""
+
+
+def torchrun(processes: int, *options: str, **environment: str) -> list[str]:
+    """What the script prints when torchrun starts it."""
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
+    command += [f"--nproc-per-node={processes}", "-m", "lesson_code.lab.data_parallel", *options]
+    ran = subprocess.run(
+        command,
+        cwd=REPOSITORY,
+        env={**os.environ, "OMP_NUM_THREADS": "1", **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert 0 == ran.returncode, ran.stderr
+    return ran.stdout.splitlines()
+
+
+def alone(tmp_path: Path, options: Options) -> Report:
+    """The training in a group of one, here."""
+    meeting = f"file://{tmp_path}/meeting"
+    with data_parallel.process_group(CPU, init_method=meeting, rank=0, world_size=1):
+        [report] = data_parallel.everybodys(data_parallel.train(options, CPU))
+    return report
+
+
+@pytest.fixture(scope="module")
+def forgetting() -> dict[str, Any]:
+    """What two processes did after each mistake."""
+    ran = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", FORGETTING],
+        cwd=REPOSITORY,
+        env={**os.environ, "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert 0 == ran.returncode, ran.stderr
+    found: dict[str, Any] = json.loads(ran.stdout)
+    return found
+
+
+def test_two_processes_give_the_weights_of_one(tmp_path: Path, one_thread: None) -> None:
+    """Started by torchrun, both ranks end bit-equal, and one process with both batches is near."""
+    one, two = tmp_path / "one.pt", tmp_path / "two.pt"
+    single = alone(tmp_path, ONE)
+    torch.save(single.parameters, one)
+
+    said = torchrun(2, "--save", str(two), "--compare", str(one), CUDA_VISIBLE_DEVICES="")
+
+    assert "2 processes, gloo, cpu" == said[0]
+    assert "weights of all ranks equal, bit for bit: yes" == said[-2]
+    assert float(said[-1].rpartition(" ")[2]) <= 1e-6
+    checksums = {line.partition("checksum ")[2] for line in said if line.startswith("rank ")}
+    assert 1 == len(checksums)
+    assert (torch.load(two) - single.parameters).abs().max() <= 1e-6
+
+
+def test_two_forked_processes_give_the_weights_of_one(forgetting: dict[str, Any]) -> None:
+    """With one sample left over, two processes are right only where nothing is repeated."""
+    assert forgetting["nothing"]["equal"]
+    assert forgetting["nothing"]["distance"] > 1e-3
+    assert forgetting["join"]["equal"]
+    assert forgetting["join"]["distance"] <= 1e-6
+    assert [[33, 33], [32, 32]] == [
+        [len(epoch) for epoch in epochs] for epochs in forgetting["join"]["epochs"]
+    ]
+
+
+def test_without_set_epoch_every_epoch_has_the_same_order(forgetting: dict[str, Any]) -> None:
+    """The samples are shared out all the same, and the ranks agree: only the order tells."""
+    forgotten = forgetting["set_epoch"]
+
+    assert forgotten["equal"]
+    assert all(first == second for first, second in forgotten["epochs"])
+    assert all(first != second for first, second in forgetting["nothing"]["epochs"])
+    assert forgotten["distance"] > 1e-3
+
+
+def test_without_a_sampler_every_rank_takes_all_samples(forgetting: dict[str, Any]) -> None:
+    """Twice the work for each epoch, and the ranks still agree."""
+    forgotten = forgetting["sampler"]
+
+    assert forgotten["equal"]
+    assert all(
+        list(range(65)) == sorted(epoch) for epochs in forgotten["epochs"] for epoch in epochs
+    )
+    assert forgotten["distance"] > 1e-2
+
+
+def test_no_sync_exchanges_once_for_each_step(tmp_path: Path, one_thread: None) -> None:
+    """Accumulating four batches takes a quarter of the exchanges and gives the same weights."""
+    accumulate = replace(SMALL, samples=64, accumulate=4)
+    often = alone(tmp_path, replace(accumulate, no_sync=False))
+
+    seldom = alone(tmp_path, accumulate)
+
+    gradient_bytes = linear_layers_bytes([784, 256, 128, 10])
+    assert [gradient_bytes] * 4 == seldom.exchanges
+    assert [gradient_bytes] * 16 == often.exchanges
+    assert distance(often, seldom) <= 1e-6
+
+
+@pytest.mark.parametrize("leftover", ["repeat", "drop", "join"])
+def test_a_group_of_one_has_nothing_left_over(
+    tmp_path: Path, one_thread: None, leftover: Any
+) -> None:
+    """Alone, every way to share takes each sample once."""
+    report = alone(tmp_path, replace(SMALL, epochs=1, leftover=leftover))
+
+    assert list(range(65)) == sorted(report.epochs[0])
+
+
+def test_a_group_of_one_without_a_sampler_shuffles(tmp_path: Path, one_thread: None) -> None:
+    """The loader's own order is a new one in each epoch."""
+    first, second = alone(tmp_path, replace(SMALL, sampler=False)).epochs
+
+    assert list(range(65)) == sorted(first) == sorted(second)
+    assert first != second
+
+
+def test_the_wrapper_no_longer_takes_broadcast_buffers_in_silence() -> None:
+    """From PyTorch 2.13 on, its documentation says which argument took its place."""
+    new = "forward_sync_buffers" in DistributedDataParallel.__init__.__annotations__
+
+    assert new == (torch.__version__ >= "2.13")
+
+
+def test_dataparallel_itself_recommends_the_other_one() -> None:
+    """Its own documentation sends the reader on, even for one machine."""
+    said = " ".join(str(torch.nn.DataParallel.__doc__).split())
+
+    assert "recommended to use :class:`~torch.nn.parallel.DistributedDataParallel`" in said
+    assert "even if there is only a single node" in said
+
+
+def test_unequal_ranks_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+    """A difference in one bit is said aloud, and so is a sample that was taken twice."""
+    weights = torch.ones(3)
+    other = weights.clone()
+    other[1] = torch.nextafter(other[1], torch.tensor(2.0))
+
+    tell([Report([[0, 1]], [], weights), Report([[1, 2]], [], other)], samples=4)
+
+    said = capsys.readouterr().out.splitlines()
+    assert "epoch 0: 4 samples taken, 3 of 4 different, a new order" == said[0]
+    assert "weights of all ranks equal, bit for bit: NO" == said[-1]
+
+
+@pytest.mark.parametrize(("gpus", "device"), [(2, "cuda:1"), (1, "cpu"), (0, "cpu")])
+def test_each_process_has_a_gpu_of_its_own_or_none_has(
+    monkeypatch: pytest.MonkeyPatch, gpus: int, device: str
+) -> None:
+    """Two processes on one GPU would not measure two GPUs, and NCCL refuses them."""
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: gpus)
+
+    assert torch.device(device) == data_parallel.own_device(1, processes=2)
+
+
+def test_gpus_talk_through_nccl(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process takes its GPU first, and then meets the others."""
+    said: list[Any] = []
+    monkeypatch.setattr(torch.cuda, "set_device", said.append)
+    monkeypatch.setattr(dist, "init_process_group", lambda *a, **k: said.append((a, k)))
+    monkeypatch.setattr(dist, "destroy_process_group", lambda: said.append("left"))
+    gpu = torch.device("cuda", 1)
+
+    with data_parallel.process_group(gpu):
+        said.append("inside")
+
+    assert [gpu, (("nccl",), {"device_id": gpu}), "inside", "left"] == said
+
+
+def test_without_torchrun_the_command_is_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Called by hand, it ends with a sentence."""
+    monkeypatch.delenv("RANK", raising=False)
+
+    assert 2 == data_parallel.main([])
+    assert "torchrun --standalone --nproc-per-node=2" in capsys.readouterr().err
+
+
+def test_leftover_batches_are_refused(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """16 batches are no multiple of 3, and their gradients would leak into the next epoch."""
+    for name in ("RANK", "LOCAL_RANK"):
+        monkeypatch.setenv(name, "0")
+    for name in ("WORLD_SIZE", "LOCAL_WORLD_SIZE"):
+        monkeypatch.setenv(name, "2")
+
+    assert 2 == data_parallel.main(["--accumulate", "3"])
+    assert "16 batches are no multiple" in capsys.readouterr().err
+
+
+def test_a_ring_sends_nearly_twice_the_gradients() -> None:
+    """Nothing alone, once the gradients between two, and less than twice among many."""
+    sent = [ring_all_reduce_bytes(1000, processes) for processes in (1, 2, 4, 1000)]
+
+    assert [0, 1000, 1500, 1998] == sent
+    with pytest.raises(ValueError, match="at least one process, got 0"):
+        ring_all_reduce_bytes(1000, 0)
+
+
+def test_a_ring_step_by_step_sends_what_the_formula_says() -> None:
+    """Four neighbours pass parts on until all have every sum; the parts are counted."""
+    count = 4
+    parts = torch.arange(count * count, dtype=torch.float32).reshape(count, count)
+    totals, sent = parts.sum(0), 0
+    for step in range(2 * (count - 1)):
+        before = parts.clone()
+        for sender in range(count):
+            part, receiver = (sender - step) % count, (sender + 1) % count
+            received = before[sender, part]
+            adding = step < count - 1
+            parts[receiver, part] = before[receiver, part] + received if adding else received
+            sent += sender == 0
+
+    assert torch.equal(totals.expand(count, count), parts)
+    assert sent == ring_all_reduce_bytes(count, count)
+
+
+@pytest.mark.gpu
+def test_one_gpu_trains_through_nccl() -> None:
+    """The same command takes the GPU where there is one for each process."""
+    said = torchrun(1, "--batch", "64")
+
+    assert "1 process, nccl, cuda" == said[0]
+    assert said[-1].endswith("yes")
