@@ -14,6 +14,7 @@ from lesson_site.charts import (
     hook,
     ladder,
     matmul,
+    memory_curve,
     memory_peaks,
     pipeline_shares,
     sweep,
@@ -29,7 +30,9 @@ CHARTS: dict[str, Callable[[Store], Chart]] = {
     "hook": hook.draw,
     "ladder": ladder.draw,
     "matmul": matmul.draw,
+    "memory_curve": memory_curve.draw,
     "memory_peaks": memory_peaks.draw,
+    "memory_snapshot": memory_curve.draw_snapshot,
     "pipeline_shares": pipeline_shares.draw,
     "sweep": sweep.draw,
 }

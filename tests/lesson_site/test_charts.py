@@ -18,6 +18,7 @@ from lesson_site.charts import (
     hook,
     ladder,
     matmul,
+    memory_curve,
     memory_peaks,
     pipeline_shares,
     sweep,
@@ -31,6 +32,7 @@ from tests.lesson_site.test_figures import entry, result
 
 NBSP = "\N{NO-BREAK SPACE}"
 KINDS = ("nothing", "cpu", "gpu", "noisy")
+RECORDED = {"float16_losses", "memory_curve", "memory_snapshot"}  # hold no figures
 SWEEP = {f"width_{w}.batch_{b}.cpu": entry(w * b / 1e6) for w in (64, 256) for b in (16, 64)}
 CPU_CASES = {
     "tiny_epoch": {"samples_100.cpu": entry(0.002)},
@@ -47,6 +49,12 @@ GPU_CASES = {
 }
 LEARNT = [1.992, 0.1545, 0.0012, 0.0007, 0.0006]
 STUCK = [2.298] * 5
+ALIVE = [
+    {"step": 1, "operation": 1, "name": "relu", "A": 2_000_000, "C": 2_000_000},
+    {"step": 1, "operation": 5, "name": "mm", "A": 500_000, "C": 1_500_000},
+    {"step": 2, "operation": 6, "name": "relu", "A": 2_000_000, "C": 3_000_000},
+    {"step": 2, "operation": 10, "name": "mm", "A": 500_000, "C": 2_500_000},
+]
 
 
 def store(*results: Result) -> Store:
@@ -62,7 +70,7 @@ def vendored(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def recorded(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A recording of the float16 demonstration."""
+    """Recordings of the float16 demonstration and of the memory dashboard."""
     losses = {
         "float32": LEARNT,
         "all_float16": STUCK,
@@ -71,8 +79,14 @@ def recorded(monkeypatch: pytest.MonkeyPatch) -> None:
     }
     arms = {name: {"loss": loss} for name, loss in losses.items()}
     at = {"device": "cpu", "processor": "A processor", "torch": "2.15.0", "date": "2026-11-21"}
-    recording = Recording("", {"shrunk": arms}, at)
-    monkeypatch.setattr(float16_losses.recordings, "read", lambda _: recording)
+    recordings = {
+        float16_losses.DEMONSTRATION: Recording("", {"shrunk": arms}, at),
+        memory_curve.CURVE: Recording("", ALIVE, at),
+        memory_curve.SNAPSHOT: Recording(
+            "", {"A": [[1, 2e6], [4, 1e6]], "C": [[1, 2e6], [4, 3e6]]}, at
+        ),
+    }
+    monkeypatch.setattr(float16_losses.recordings, "read", lambda target, *_: recordings[target])
 
 
 def bars_of(chart: Chart) -> list[ElementTree.Element]:
@@ -106,7 +120,7 @@ def test_every_chart_is_well_formed_and_says_its_finding_last(name: str, kind: s
     assert all(len(chart.head) == len(row) for row in chart.rows)
 
 
-@pytest.mark.parametrize("name", sorted(set(CHARTS) - {"float16_losses"}))
+@pytest.mark.parametrize("name", sorted(set(CHARTS) - RECORDED))
 def test_without_a_measurement_a_chart_says_so_and_draws_no_bar(name: str) -> None:
     """Nothing measured is a state of its own: words, no bar, no line, no source."""
     chart = CHARTS[name](made_up.store("nothing"))
@@ -117,7 +131,7 @@ def test_without_a_measurement_a_chart_says_so_and_draws_no_bar(name: str) -> No
     assert not any(figure.measured for figure in figures_in(chart))
 
 
-@pytest.mark.parametrize("name", sorted(set(CHARTS) - {"float16_losses", "memory_peaks"}))
+@pytest.mark.parametrize("name", sorted(set(CHARTS) - RECORDED - {"memory_peaks"}))
 def test_on_a_cpu_alone_a_chart_names_what_the_gpu_lacks(name: str) -> None:
     """What the CPU gave is drawn, and the GPU's part is called not measured yet."""
     chart = CHARTS[name](made_up.store("cpu"))
@@ -127,7 +141,7 @@ def test_on_a_cpu_alone_a_chart_names_what_the_gpu_lacks(name: str) -> None:
     assert chart.source.startswith("Medians, measured on A processor")
 
 
-@pytest.mark.parametrize("name", sorted(set(CHARTS) - {"float16_losses"}))
+@pytest.mark.parametrize("name", sorted(set(CHARTS) - RECORDED))
 def test_noise_is_said(name: str) -> None:
     """Values that spread too far are counted in the finding and marked in the table."""
     chart = CHARTS[name](made_up.store("noisy"))
@@ -150,7 +164,7 @@ def test_plotly_knows_every_trace_and_the_texts_are_ours(name: str, kind: str) -
     assert len(str(figure)) < 30_000
 
 
-@pytest.mark.parametrize("name", sorted(set(CHARTS) - {"float16_losses"}))
+@pytest.mark.parametrize("name", sorted(set(CHARTS) - RECORDED))
 def test_every_point_and_every_value_in_the_table_names_its_figure(name: str) -> None:
     """A learner's own value is found by these names, so each of them is in the catalogue."""
     of = made_up.store("gpu")
@@ -404,11 +418,20 @@ def test_float16_lines_that_coincide_share_a_label() -> None:
     assert ("mixed precision", "1.9920", "0.1545", "0.0012", "0.0007", "0.0006") in chart.rows
 
 
-def test_nothing_recorded_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without a recording there is no line."""
-    monkeypatch.setattr(float16_losses.recordings, "read", lambda _: None)
+def test_memory_finding_compares_the_ends_of_the_steps() -> None:
+    """What the healthy loop comes back to, and what a step adds to the leaking one."""
+    assert (
+        f"Loop A comes back to 0.50{NBSP}MB after each step; "
+        f"each step leaves loop C 1.00{NBSP}MB higher." == memory_curve.finding(ALIVE)
+    )
 
-    assert "<line" not in float16_losses.draw(store()).svg
+
+@pytest.mark.parametrize("name", sorted(RECORDED))
+def test_nothing_recorded_is_said(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a recording there is no line."""
+    monkeypatch.setattr(float16_losses.recordings, "read", lambda *_: None)
+
+    assert "<line" not in CHARTS[name](store()).svg
 
 
 @pytest.mark.parametrize("name", CHARTS)

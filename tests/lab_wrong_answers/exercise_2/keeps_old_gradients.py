@@ -1,0 +1,26 @@
+"""Never clears the gradients."""
+
+# fails: 2.4
+# says: the second step in float32
+
+
+def train_step(
+    model: nn.Module,
+    x: torch.Tensor,
+    y: torch.Tensor,
+    optimizer: torch.optim.Optimizer,
+    scaler: torch.amp.GradScaler,
+    loss_fn: Loss,
+    device_type: str,
+    dtype: torch.dtype,
+    max_norm: float | None = None,
+) -> float:
+    with torch.autocast(device_type, dtype=dtype, enabled=dtype != torch.float32):
+        loss = loss_fn(model(x), y)
+    scaler.scale(loss).backward()
+    if max_norm is not None:
+        scaler.unscale_(optimizer)
+        nn.utils.clip_grad_norm_(model.parameters(), max_norm)
+    scaler.step(optimizer)
+    scaler.update()
+    return loss.item()

@@ -1,0 +1,28 @@
+"""Divides the gradients twice in a step."""
+
+# fails: 2.4
+# says: unscale_() has already been called on this optimizer since the last update()
+
+
+def train_step(
+    model: nn.Module,
+    x: torch.Tensor,
+    y: torch.Tensor,
+    optimizer: torch.optim.Optimizer,
+    scaler: torch.amp.GradScaler,
+    loss_fn: Loss,
+    device_type: str,
+    dtype: torch.dtype,
+    max_norm: float | None = None,
+) -> float:
+    optimizer.zero_grad()
+    with torch.autocast(device_type, dtype=dtype, enabled=dtype != torch.float32):
+        loss = loss_fn(model(x), y)
+    scaler.scale(loss).backward()
+    if max_norm is not None:
+        scaler.unscale_(optimizer)
+        nn.utils.clip_grad_norm_(model.parameters(), max_norm)
+        scaler.unscale_(optimizer)
+    scaler.step(optimizer)
+    scaler.update()
+    return loss.item()

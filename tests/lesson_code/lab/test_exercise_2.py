@@ -1,0 +1,449 @@
+"""Exercise 2: what its checks stand on, and answers that are right although nobody expects them."""
+
+import math
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+import torch
+from torch import nn
+from torch.nn.functional import cross_entropy, mse_loss
+
+from lesson_code.benchmarks.how_we_measure import Clockwork
+from lesson_code.lab.checker.loading import load
+from lesson_code.lab.checks import exercise_2 as checks
+from lesson_code.lab.models import TinyCNN
+from lesson_code.lab.todos import open_todos
+from lesson_code.models import MNISTClassifier
+from tests.lesson_code.lab.answers import LAB, WrongAnswer, outcomes, wrong_answers
+
+SOLUTION = checks.SOLUTION
+STARTER = (LAB / "starter" / "02_amp_training.py").read_text(encoding="utf-8")
+CPU = torch.device("cpu")
+FLOAT32, BFLOAT16, FLOAT16 = torch.float32, torch.bfloat16, torch.float16
+
+Optimizer = Callable[..., torch.optim.Optimizer]
+
+
+@pytest.fixture
+def wrong(tmp_path: Path) -> Callable[[str], ModuleType]:
+    """Loads a wrong answer by its name."""
+    library = {answer.name: answer for answer in wrong_answers() if answer.exercise == 2}
+    return lambda name: load(library[name].write(tmp_path))
+
+
+def states(code: str, folder: Path) -> dict[str, str]:
+    """What the checks say of a solution with some functions replaced, by TODO."""
+    answer = WrongAnswer(2, "answer", code, set(), "")
+    return {o.todo: o.state for o in outcomes(2, answer.write(folder)) if o.state != "skipped"}
+
+
+@pytest.mark.parametrize(
+    ("method", "reading_ms"),
+    [
+        ("", 50.002),
+        ("never_waits", 0.020),
+        ("waits_before_only", 0.020),
+        ("waits_after_only", 114.996),
+        ("no_warm_up", 100.002),
+        ("never_divides", 500.020),
+    ],
+)
+def test_the_clockwork_shows_what_each_method_reads(
+    method: str, reading_ms: float, wrong: Callable[[str], ModuleType]
+) -> None:
+    """A kernel of 50 ms, a launch of 0.02 ms, 500 ms more for the first: each reading is exact."""
+    device = Clockwork(launch_s=0.00002, first_s=0.5, work_s=0.05)
+    compare_speed = (wrong(method) if method else SOLUTION).compare_speed
+    speed = compare_speed(device.launch, device.launch, device.wait, device.clock, 3, 10)
+
+    assert reading_ms == pytest.approx(1e3 * speed.a_s, abs=1e-9)
+
+
+def update(train_step: Any, make_optimizer: Optimizer) -> torch.Tensor:
+    """What one float16 step on a probe adds to its weights, all in one row."""
+    trial = checks.Trial(SOLUTION)
+    trial.answer = ModuleType("answer")
+    trial.answer.train_step = train_step
+    trial.optimizer = make_optimizer(trial.probe.parameters())
+    return trial.step()
+
+
+def test_sgd_shows_what_adam_hides(wrong: Callable[[str], ModuleType]) -> None:
+    """A step on scaled gradients is off by a thousand times, and Adam would pass it."""
+
+    def adam(weights: Any) -> torch.optim.Optimizer:
+        return torch.optim.Adam(weights, lr=0.1)
+
+    def sgd(weights: Any) -> torch.optim.Optimizer:
+        return torch.optim.SGD(weights, lr=0.1)
+
+    step = wrong("steps_without_the_scaler").train_step
+    off = {}
+    for optimizer in (adam, sgd):
+        right = update(SOLUTION.train_step, optimizer)
+        off[optimizer] = ((update(step, optimizer) - right).norm() / right.norm()).item()
+
+    assert off[adam] < 0.01
+    assert 1000 < off[sgd]
+
+
+@pytest.mark.parametrize(
+    "mistake", ["scaled_loss_is_thrown_away", "clips_before_unscaling", "no_autocast"]
+)
+def test_the_loss_falls_in_spite_of_a_mistake(
+    mistake: str, wrong: Callable[[str], ModuleType]
+) -> None:
+    """With Adam, thirty wrong steps look like right ones."""
+    step = partial(wrong(mistake).train_step, max_norm=1.0)
+    with patch.object(SOLUTION, "train_step", step):
+        records = SOLUTION.train(FLOAT16, SOLUTION.digits(CPU), CPU)
+
+    assert records[-1].loss < 0.5 * records[0].loss
+
+
+def test_the_right_step_is_exactly_that_without_a_scaler() -> None:
+    """The scale is a power of two: nothing is lost by multiplying and dividing."""
+    scaled, plain = checks.Trial(SOLUTION), checks.Trial(SOLUTION)
+    plain.scaler = torch.amp.GradScaler("cpu", enabled=False)
+
+    assert torch.equal(plain.step(), scaled.step())
+
+
+def test_an_infinity_leaves_the_weights_and_halves_the_scale() -> None:
+    """The step is skipped, and the next one is made with half the factor."""
+    trial = checks.Trial(SOLUTION)
+    moved = trial.step(checks._with_infinity(trial.x))
+
+    assert not moved.any()
+    assert checks.SCALE / 2 == trial.scaler.get_scale()
+
+
+def test_enough_good_steps_double_the_scale() -> None:
+    """Not one step earlier; 2,000 by default, four here."""
+    assert 2000 == torch.amp.GradScaler("cpu").get_growth_interval()
+    trial = checks.Trial(SOLUTION, growth_interval=4)
+    scales = [(trial.step(), trial.scaler.get_scale())[1] for _ in range(5)]
+
+    assert [1024, 1024, 1024, 2048, 2048] == scales
+
+
+def test_the_first_step_may_be_skipped() -> None:
+    """At the usual first scale a linear layer overflows: nothing moves, and nothing is wrong."""
+    torch.manual_seed(0)
+    model = nn.Linear(4, 1)
+    batches = [(torch.randn(8, 4), 3 * torch.randn(8, 1))]
+    [record] = monitored(model, batches, mse_loss, SOLUTION.make_scaler("cpu", FLOAT16))
+
+    assert (65_536, 32_768, True) == (record.scale_before, record.scale_after, record.skipped)
+
+
+def monitored(
+    model: nn.Module, batches: list[Any], loss_fn: Any, scaler: torch.amp.GradScaler
+) -> list[Any]:
+    """The solution's records of a float16 run with SGD."""
+    optimizer = torch.optim.SGD(model.parameters(), lr=1e-4)
+    records: list[Any] = SOLUTION.train_monitored(
+        model, batches, optimizer, scaler, loss_fn, "cpu", FLOAT16
+    )
+    return records
+
+
+def test_a_finite_loss_does_not_mean_finite_gradients() -> None:
+    """The batches that the check of 2.8 uses: skipped, with nothing to see in the loss."""
+    torch.manual_seed(0)
+    batches = [(30 * torch.randn(8, 4), torch.randn(8, 1)) for _ in range(3)]
+    records = monitored(nn.Linear(4, 1), batches, mse_loss, torch.amp.GradScaler("cpu"))
+
+    assert all(math.isfinite(record.loss) and record.skipped for record in records)
+
+
+def test_the_scale_follows_the_bad_batches() -> None:
+    """An infinity at step 2 and a NaN at step 6; three good steps double the scale."""
+    torch.manual_seed(1)
+    batches = [(torch.randn(16, 8), torch.randint(4, (16,))) for _ in range(10)]
+    batches[2][0][0, 0], batches[6][0][0, 0] = math.inf, math.nan
+    scaler = torch.amp.GradScaler("cpu", init_scale=1024, growth_interval=3)
+    records = monitored(nn.Linear(8, 4), batches, cross_entropy, scaler)
+
+    assert [1024, 1024, 512, 512, 512, 1024, 512, 512, 512, 1024] == [
+        record.scale_after for record in records
+    ]
+    assert [2, 6] == [record.step for record in records if record.skipped]
+
+
+@pytest.mark.parametrize(
+    ("make_model", "size", "expected"),
+    [
+        (TinyCNN, 32, (2_514_436, 1_268_132)),
+        (TinyCNN, 128, (10_057_732, 5_042_084)),
+        (MNISTClassifier, 32, (151_044, 144_388)),
+        (MNISTClassifier, 128, (604_164, 373_252)),
+    ],
+)
+def test_the_bytes_kept_for_backward(
+    make_model: type[nn.Module], size: int, expected: tuple[int, int]
+) -> None:
+    """Close to half in a CNN; in a small MLP the 16-bit copies of the weights eat the gain."""
+    batch = torch.rand(size, 1, 28, 28), torch.randint(10, (size,))
+    found = SOLUTION.compare_memory(make_model, batch, (FLOAT32, BFLOAT16), CPU)
+
+    assert expected == pytest.approx((found[FLOAT32], found[BFLOAT16]), rel=0.02)
+
+
+class _Stays(MNISTClassifier):
+    """A model that no device can have."""
+
+    def to(self, *_: Any, **__: Any) -> Any:
+        return self
+
+
+class _Placed:
+    """A tensor that stays on the CPU, wherever it is sent."""
+
+    def __init__(self, tensor: torch.Tensor) -> None:
+        self.tensor = tensor
+
+    def to(self, *_: Any) -> torch.Tensor:
+        return self.tensor
+
+
+@pytest.mark.filterwarnings("ignore:.*CUDA is not available:UserWarning")
+def test_on_cuda_the_peak_is_set_back_before_each_format() -> None:
+    """The allocator's own peak is what a GPU is asked for."""
+    events: list[str] = []
+
+    def peak(device: torch.device) -> int:
+        events.append("read")
+        return 1000 * len(events)
+
+    batch: Any = _Placed(torch.rand(2, 784)), _Placed(torch.zeros(2).long())
+    with (
+        patch("torch.cuda.reset_peak_memory_stats", lambda _: events.append("set back")),
+        patch("torch.cuda.max_memory_allocated", peak),
+    ):
+        found = SOLUTION.compare_memory(_Stays, batch, (FLOAT32, FLOAT16), torch.device("cuda", 0))
+
+    assert {FLOAT32: 2000, FLOAT16: 4000} == found
+    assert ["set back", "read"] * 2 == events
+
+
+def test_the_solution_prints_its_report(capsys: pytest.CaptureFixture[str]) -> None:
+    """Loss, bytes and what the scaler did, then times with a warning about their worth."""
+    with patch.object(SOLUTION, "choose_device", lambda: CPU):
+        SOLUTION.main()
+    lines = capsys.readouterr().out.splitlines()
+
+    assert ["float32", "bfloat16", "float16"] == [line.split()[0] for line in lines[3:6]]
+    assert "Speed on this CPU says nothing about a GPU." == lines[-1]
+
+
+def test_the_report_shows_a_scaler_at_work() -> None:
+    """Digits that somebody forgot to normalise are skipped at first, with finite losses."""
+    with patch.object(SOLUTION, "choose_device", lambda: CPU):
+        report = SOLUTION.print_report()
+
+    assert 0 == report["normalised"]["skipped"]
+    assert report["raw"]["skipped"] > 0
+    assert SOLUTION.STEPS == report["raw"]["finite"]
+    assert 65_536 / 2 ** report["raw"]["skipped"] == report["raw"]["scale"]
+
+
+def test_each_gap_is_judged_when_it_is_filled(tmp_path: Path) -> None:
+    """Whoever fills the gaps from top to bottom sees one TODO after the other pass."""
+    filled = {
+        "2.1": (
+            "    loss = loss_fn(model(x), y)\n\n    # 2.3",
+            "    with torch.autocast(device_type, dtype=dtype, enabled=dtype != torch.float32):\n"
+            "        loss = loss_fn(model(x), y)\n\n    # 2.3",
+        ),
+        "2.3": (
+            "    loss.backward()\n\n    # 2.4",
+            "    scaler.scale(loss).backward()\n\n    # 2.4",
+        ),
+        "2.4": (
+            "    optimizer.step()\n\n    # 2.5",
+            "    if max_norm:\n        scaler.unscale_(optimizer)\n"
+            "        nn.utils.clip_grad_norm_(model.parameters(), max_norm)\n"
+            "    scaler.step(optimizer)\n\n    # 2.5",
+        ),
+    }
+    code, passed = STARTER, []
+    for todo, (gap, answer) in filled.items():
+        assert 1 == code.count(gap)
+        [line] = [line for line in code.splitlines() if f'"TODO {todo} ' in line]
+        code = code.replace(line + "\n", "").replace(gap, answer)
+        path = tmp_path / f"after_{todo[-1]}.py"
+        path.write_text(code, encoding="utf-8")
+        passed.append([o.todo for o in outcomes(2, path) if o.state == "pass"])
+
+    assert [["2.1"], ["2.1", "2.3"], ["2.1", "2.3", "2.4"]] == passed
+
+
+def test_the_starter_names_its_gaps_in_order() -> None:
+    """The four gaps of the step stand in one function, one after the other."""
+    todos = [todo.split()[0] for todo in open_todos(str(LAB / "starter" / "02_amp_training.py"))]
+
+    assert ["2.1", "2.3", "2.4", "2.5"] == todos[1:5]
+
+
+def test_old_names_are_advised_against(tmp_path: Path) -> None:
+    """The warning that PyTorch raises reaches the learner."""
+    [answer] = [answer for answer in wrong_answers() if answer.name == "autocast_of_cuda"]
+    found = {o.todo: o for o in outcomes(2, answer.write(tmp_path))}
+
+    assert any("torch.cuda.amp.autocast" in advice for advice in found["2.1"].advice)
+
+
+UNUSUAL = {
+    "scales_in_the_region_and_clears_late": """
+def train_step(model, x, y, optimizer, scaler, loss_fn, device_type, dtype, max_norm=None):
+    with torch.amp.autocast(device_type, dtype, enabled=dtype.itemsize == 2):
+        output = model(x)
+    with torch.amp.autocast(device_type, dtype, enabled=dtype.itemsize == 2):
+        loss = loss_fn(output, y)
+        scaled = scaler.scale(loss)
+    torch.autograd.backward(scaled)
+    if max_norm:
+        scaler.unscale_(optimizer)
+        weights = [w for group in optimizer.param_groups for w in group["params"]]
+        nn.utils.clip_grad_norm_(weights, max_norm)
+    scaler.step(optimizer)
+    scaler.update()
+    model.zero_grad(set_to_none=False)
+    return float(loss)
+""",
+    "always_unscales_and_clips": """
+def train_step(model, x, y, optimizer, scaler, loss_fn, device_type, dtype, max_norm=None):
+    for weight in model.parameters():
+        weight.grad = None
+    if dtype == torch.float32:
+        loss = loss_fn(model(x), y)
+    else:
+        with torch.autocast(device_type, dtype):
+            loss = loss_fn(model(x), y)
+    loss = scaler.scale(loss)
+    loss.backward()
+    scale = scaler.get_scale()
+    scaler.unscale_(optimizer)
+    nn.utils.clip_grad_norm_(model.parameters(), math.inf if max_norm is None else max_norm)
+    scaler.step(optimizer)
+    scaler.update()
+    return loss.item() / scale
+""",
+    "a_scaler_of_its_own_kind": """
+class Scaler(torch.amp.GradScaler):
+    pass
+
+
+def make_scaler(device_type, dtype):
+    return Scaler(device_type, init_scale=2.0**12, enabled=dtype is torch.half)
+""",
+    "meter_of_its_own": """
+def compare_memory(make_model, batch, dtypes, device):
+    found = {}
+    for dtype in reversed(list(dtypes)):
+        model = make_model()
+        own = {w.untyped_storage().data_ptr() for w in model.parameters()}
+        kept = {}
+
+        def pack(tensor, kept=kept, own=own):
+            storage = tensor.untyped_storage()
+            if storage.data_ptr() not in own:
+                kept[storage.data_ptr()] = storage.nbytes()
+            return tensor.detach()
+
+        hooks = torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor)
+        with hooks, torch.autocast(device.type, dtype=dtype, enabled=dtype != torch.float32):
+            output = model(batch[0])
+        loss = cross_entropy(output.float(), batch[1])
+        found[dtype] = sum(kept.values())
+    return found
+""",
+    "times_step_by_step_in_turns": """
+def compare_speed(step_a, step_b, sync, clock, warmup, iters):
+    samples = {step_a: [], step_b: []}
+    for number in range(warmup + iters):
+        for step, found in samples.items():
+            sync()
+            start = clock()
+            step()
+            sync()
+            if number >= warmup:
+                found.append(clock() - start)
+    a_s, b_s = (sorted(found)[len(found) // 2] for found in samples.values())
+    return a_s, b_s, a_s / b_s
+""",
+    "compares_the_weights": """
+def train_monitored(model, batches, optimizer, scaler, loss_fn, device_type, dtype):
+    def records():
+        for step, (x, y) in enumerate(batches):
+            weights = [w.detach().clone() for w in model.parameters()]
+            before = scaler.get_scale()
+            loss = train_step(model, x, y, optimizer, scaler, loss_fn, device_type, dtype)
+            stayed = all(map(torch.equal, weights, model.parameters()))
+            yield StepRecord(step, loss, before, scaler.get_scale(), stayed)
+
+    return list(records())
+""",
+    "does_the_step_itself": """
+def train_monitored(model, batches, optimizer, scaler, loss_fn, device_type, dtype):
+    records = []
+    for x, y in batches:
+        optimizer.zero_grad()
+        with torch.autocast(device_type, dtype=dtype):
+            loss = loss_fn(model(x), y)
+        scaler.scale(loss).backward()
+        before = scaler.state_dict().get("scale", 1.0)
+        scaler.step(optimizer)
+        scaler.update()
+        after = scaler.state_dict().get("scale", 1.0)
+        records.append(StepRecord(len(records), loss.item(), before, after, before > after))
+    return records
+""",
+}
+
+
+@pytest.mark.parametrize("name", UNUSUAL)
+def test_an_unusual_right_answer_passes(name: str, tmp_path: Path) -> None:
+    """What counts is what a function does, not how it is written."""
+    assert {"pass"} == set(states(UNUSUAL[name], tmp_path).values())
+
+
+def skipping_run(steps: int) -> tuple[torch.amp.GradScaler, list[float]]:
+    """A scaler, and its scales, after some steps on pixels that nobody normalised."""
+    torch.manual_seed(0)
+    model = MNISTClassifier()
+    optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
+    scaler = SOLUTION.make_scaler("cpu", FLOAT16)
+    schedule = torch.optim.lr_scheduler.StepLR(optimizer, step_size=1)
+    x, y = 255 * torch.rand(32, 784), torch.randint(10, (32,))
+    scales = []
+    for _ in range(steps):
+        SOLUTION.train_step(model, x, y, optimizer, scaler, cross_entropy, "cpu", FLOAT16)
+        scales.append(scaler.get_scale())
+        schedule.step()
+    return scaler, scales
+
+
+def test_a_schedule_after_a_skipped_step_is_warned_of() -> None:
+    """PyTorch says that the schedule went first, since the optimizer never did."""
+    with pytest.warns(UserWarning, match="lr_scheduler.step"):
+        _, scales = skipping_run(steps=1)
+
+    assert [32_768] == scales
+
+
+@pytest.mark.filterwarnings("ignore:.*lr_scheduler.step:UserWarning")
+def test_a_checkpoint_without_the_scaler_begins_again() -> None:
+    """Its state is five numbers; a new one does not know the scale that was found."""
+    scaler, scales = skipping_run(steps=3)
+    keys = ["scale", "growth_factor", "backoff_factor", "growth_interval", "_growth_tracker"]
+
+    assert keys == list(scaler.state_dict())
+    assert scales[-1] == scaler.state_dict()["scale"] < 65_536
+    assert 65_536 == SOLUTION.make_scaler("cpu", FLOAT16).get_scale()

@@ -1,0 +1,116 @@
+"""Bonus pages 3 and 4 of the lab keep their parts, and say nothing that was found untrue."""
+
+import re
+
+import pytest
+
+from lesson_site.charts import memory_curve
+from lesson_site.charts.base import to_html
+from lesson_site.figure_store import Store
+from lesson_site.recordings import Recording
+from tests.building import REPOSITORY
+
+LAB = REPOSITORY / "docs" / "lab"
+DASHBOARD = (LAB / "bonus-memory-dashboard.md").read_text(encoding="utf-8")
+CHECKPOINTING = (LAB / "bonus-checkpointing.md").read_text(encoding="utf-8")
+
+PHRASES = [
+    (DASHBOARD, "tests run all of them. Step 5, the allocator's own history, needs an NVIDIA GPU."),
+    (DASHBOARD, "**So compare valleys, not peaks.**"),
+    (DASHBOARD, "its graph has been through `backward`, which emptied it"),
+    (DASHBOARD, "The profiler's `export_memory_timeline` is deprecated in PyTorch 2.15"),
+    (DASHBOARD, "python -m torch.cuda._memory_viz trace_plot training.pickle -o training.html"),
+    (DASHBOARD, "the page that it writes fetches its viewer from the web"),
+    (DASHBOARD, "A snapshot is a pickle, so open only those that you made."),
+    (CHECKPOINTING, "Say it in every call"),
+    (CHECKPOINTING, "Each step updates the running statistics twice, with either form."),
+    (CHECKPOINTING, "**What waits for backward is not the peak.**"),
+    (CHECKPOINTING, "Only for $k = a$ is that $\\sqrt{n}$."),
+    (CHECKPOINTING, "What goes into this block is ten times less than what it saves."),
+]
+SHOWN = [
+    (DASHBOARD, 'lesson-chart show="memory_curve"'),
+    (DASHBOARD, 'lesson-chart show="memory_snapshot"'),
+    (DASHBOARD, 'of="lab/memory_dashboard:print_snapshot" device="cuda"'),
+    (DASHBOARD, 'show="lab/memory_dashboard.py:record"'),
+    (DASHBOARD, "python -m lesson_code.lab.memory_dashboard my_training.py"),
+    (CHECKPOINTING, "python -m lesson_code.lab.checkpoint_by_hand my_checkpoint.py"),
+    (CHECKPOINTING, 'show="lab/checkpoint_by_hand.py:by_hand"'),
+    (CHECKPOINTING, 'of="lab/checkpoint_segments:print_segments"'),
+    (CHECKPOINTING, 'of="lab/checkpoint_segments:print_selective"'),
+    (CHECKPOINTING, "[[checkpointing.resnet50.slowdown]]"),
+    (CHECKPOINTING, "[[checkpointing.transformer.cuda_checkpointed_peak]]"),
+]
+# C66, C67, C73: what is not so.
+UNTRUE = [
+    r"segments of (?:about )?√n",
+    r"loss\)? keeps the whole graph",
+    r"less saved (?:always )?means a lower peak",
+    r"BatchNorm (?:is|statistics are) (?:not affected|unchanged)",
+    r"detach\(\)` frees",
+    r"empty_cache",
+]
+
+
+@pytest.mark.parametrize("page", [DASHBOARD, CHECKPOINTING], ids=["dashboard", "checkpointing"])
+def test_a_page_has_a_goal_steps_and_questions(page: str) -> None:
+    """What a bonus page promises, with answers, and the way on."""
+    assert "**Goal:**" in page
+    assert re.search(r"^## Steps \{ #steps \}$", page, flags=re.MULTILINE)
+    questions = page.split("## Questions { #questions }")[1]
+    assert 3 == questions.count("//// check |") == questions.count("/// answer")
+    assert page.rstrip().endswith("{ .next-step }")
+
+
+@pytest.mark.parametrize(("page", "phrase"), PHRASES)
+def test_a_page_says_what_others_lean_on(page: str, phrase: str) -> None:
+    """The rules stand word for word."""
+    assert phrase in " ".join(page.split())
+
+
+@pytest.mark.parametrize(("page", "shown"), SHOWN)
+def test_a_page_shows_its_parts(page: str, shown: str) -> None:
+    """Code, recordings, figures and the commands."""
+    assert shown in page
+
+
+@pytest.mark.parametrize("untrue", UNTRUE)
+def test_what_was_found_untrue_is_not_said(untrue: str) -> None:
+    """Neither page repeats it."""
+    assert not re.search(untrue, DASHBOARD + CHECKPOINTING)
+
+
+def test_guesses_stand_before_what_answers_them() -> None:
+    """The reader predicts, then looks."""
+    for page, check, output in (
+        (DASHBOARD, "lab-dashboard-peak", "print_curve"),
+        (DASHBOARD, "lab-dashboard-healthy", "print_marks"),
+        (CHECKPOINTING, "lab-checkpoint-reentrant", "print_trap"),
+        (CHECKPOINTING, "lab-checkpoint-segment", "print_segments"),
+    ):
+        assert page.index(check) < page.index(output)
+
+
+def test_the_chart_holds_the_recorded_rows() -> None:
+    """As many rows as the recording, one line for each loop, and told apart without colour."""
+    chart = memory_curve.draw(Store([], []))
+
+    assert 40 < len(chart.rows)
+    assert all(3 == len(row) for row in chart.rows)
+    assert 2 == chart.svg.count("<path")
+    assert 'stroke-dasharray="8 4"' in chart.svg
+
+
+def test_a_recorded_snapshot_leaves_the_page_within_its_budget(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Hundreds of events are one line each, and four cells or so."""
+    curve = [[event, 1e6 * (event % 5)] for event in range(400)]
+    at = {"device": "cuda", "device_name": "A GPU", "torch": "2.15.0", "date": "2026-11-21"}
+    recording = Recording("", {"A": curve, "C": curve}, at)
+    monkeypatch.setattr(memory_curve.recordings, "read", lambda *_: recording)
+
+    html = to_html("memory_snapshot", memory_curve.draw_snapshot(Store([], [])))
+
+    assert "Recorded on A GPU" in html
+    assert 100 > len(re.findall(r"<[a-z]", html))
