@@ -11,6 +11,8 @@ const elements = {
   "learner-record": async () => (await import("./elements/learner-record.js")).LearnerRecord,
   "lesson-check": async () => (await import("./elements/lesson-check.js")).LessonCheck,
   "machine-filter": async () => (await import("./elements/machine-filter.js")).MachineFilter,
+  "memory-table": async () => (await import("./elements/memory-table.js")).MemoryTable,
+  "own-report": async () => (await import("./elements/own-report.js")).OwnReport,
   "quiz-summary": async () => (await import("./elements/quiz-summary.js")).QuizSummary,
 };
 

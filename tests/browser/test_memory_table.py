@@ -1,0 +1,161 @@
+"""The table of memory as a reader uses it: by keyboard, on paper, and without JavaScript."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+
+from tests.browser.conftest import AXE, small_site
+from tests.building import REPOSITORY
+
+NAV = """\
+  - Start: index.md
+  - Memory: memory.md
+"""
+TABLE = """\
+# Memory { #memory }
+
+```lesson-memory-table show="parts"
+```
+
+[Start](index.md)
+"""
+STANDING = ["102.2", "102.2", "1.00"]
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A small site with the table."""
+    root = tmp_path_factory.mktemp("memory")
+    (root / "docs").mkdir()
+    (root / "docs" / "code").symlink_to(REPOSITORY / "lesson_code")
+    (root / "docs" / "index.md").write_text("# Start\n\n[Memory](memory.md)\n", encoding="utf-8")
+    (root / "docs" / "memory.md").write_text(TABLE, encoding="utf-8")
+    with small_site(root, NAV, below="course") as course:
+        yield course
+
+
+Opener = Callable[..., Page]
+
+
+@pytest.fixture
+def open_table(browser: Browser, course: str) -> Iterator[Opener]:
+    """Open the table in a fresh window; at the end no error was on any console."""
+    contexts: list[BrowserContext] = []
+    errors: list[str] = []
+
+    def opener(**options: object) -> Page:
+        contexts.append(browser.new_context(**options))
+        page = contexts[-1].new_page()
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)
+        page.goto(f"{course}memory/")
+        if options.get("java_script_enabled", True):
+            expect(page.locator("memory-table select")).to_have_count(3)
+        return page
+
+    yield opener
+    for context in contexts:
+        context.close()
+    assert errors == []
+
+
+def row(page: Page, name: str) -> list[str]:
+    """The cells of a row that can be seen."""
+    cells = page.locator("memory-table tr", has_text=name).locator("td:not([hidden])")
+    return cells.all_text_contents()
+
+
+def test_without_javascript_the_standing_table_reads(open_table: Opener) -> None:
+    """Batch 32 with Adam, both precisions and their ratio, and no list that does nothing."""
+    page = open_table(java_script_enabled=False)
+
+    expect(page.locator("memory-table caption")).to_contain_text("batch 32, Adam")
+    expect(page.locator("memory-table select")).to_have_count(0)
+    assert row(page, "Weights") == STANDING
+
+
+def test_the_lists_stand_where_the_table_does(open_table: Opener) -> None:
+    """Nothing changes until something is chosen."""
+    page = open_table()
+
+    expect(page.get_by_label("Precision")).to_have_value("both")
+    expect(page.get_by_label("Optimizer")).to_have_value("Adam")
+    expect(page.get_by_label("Batch size")).to_have_value("32")
+    expect(page.get_by_role("group", name="The step")).to_be_visible()
+    assert row(page, "Weights") == STANDING
+
+
+def test_choosing_by_keyboard_alone(open_table: Opener) -> None:
+    """Tab reaches each list, an arrow chooses, and the live sentence says what came of it."""
+    page = open_table()
+    optimizer = page.get_by_label("Optimizer")
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        if optimizer.evaluate("list => list === document.activeElement"):
+            break
+
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("Tab")
+    page.keyboard.press("ArrowUp")
+
+    expect(optimizer).to_have_value("SGD with momentum")
+    expect(page.get_by_label("Batch size")).to_have_value("8")
+    expect(page.locator("memory-table caption")).to_contain_text("batch 8, SGD with momentum")
+    expect(page.get_by_role("status").filter(has_text="ResNet-50")).to_contain_text("the peak is")
+    assert row(page, "Optimizer state") == STANDING
+
+
+def test_one_precision_hides_the_other_column(open_table: Opener) -> None:
+    """Head and cells go together, and come back."""
+    page = open_table()
+    precision = page.get_by_label("Precision")
+
+    precision.select_option("autocast")
+
+    assert row(page, "weight copies") == ["51.0"]
+    expect(page.locator("memory-table thead th:visible")).to_have_text(["Part", "autocast"])
+    expect(page.locator(".memory-says")).to_contain_text("autocast: the parts add up to")
+    precision.select_option("both")
+    assert row(page, "Weights") == STANDING
+
+
+def test_the_table_survives_instant_navigation(open_table: Opener) -> None:
+    """Coming back, the lists are there once."""
+    page = open_table()
+
+    page.get_by_role("article").get_by_role("link", name="Start").click()
+    page.get_by_role("article").get_by_role("link", name="Memory").click()
+
+    expect(page.locator("memory-table select")).to_have_count(3)
+    page.get_by_label("Batch size").select_option("64")
+    expect(page.locator("memory-table caption")).to_contain_text("batch 64")
+
+
+def test_print_shows_the_chosen_table(open_table: Opener) -> None:
+    """On paper there are no lists."""
+    page = open_table()
+    page.get_by_label("Optimizer").select_option("SGD")
+
+    page.emulate_media(media="print")
+
+    expect(page.locator("memory-table fieldset")).to_be_hidden()
+    expect(page.locator("memory-table caption")).to_contain_text("SGD")
+    expect(page.locator("memory-table table")).to_be_visible()
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_accessibility_violation_and_no_overflow(
+    open_table: Opener, width: int, scheme: str
+) -> None:
+    """As it stands and after a choice, axe finds nothing and nothing sticks out."""
+    page = open_table(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    page.evaluate(AXE.read_text(encoding="utf-8"))
+
+    for precision in ("both", "float32"):
+        page.get_by_label("Precision").select_option(precision)
+
+        found = page.evaluate("axe.run({include: [['memory-table']]})")
+        assert [rule["id"] for rule in found["violations"]] == []
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
