@@ -77,8 +77,12 @@ def load_untrusted(path: Path, device: torch.device) -> Any:
 
 
 @contextlib.contextmanager
-def refusing_unfit(path: Path) -> Iterator[None]:
+def refusing_unfit(path: Path, option: str = "--out") -> Iterator[None]:
     """Turn whatever a file does to its reader into one sentence.
+
+    Args:
+        path: The file.
+        option: What names it on the command line.
 
     Raises:
         InputError: If the block raised anything.
@@ -87,12 +91,12 @@ def refusing_unfit(path: Path) -> Iterator[None]:
         yield
     except OSError as problem:
         raise InputError(
-            f"can't read {path} ({reason(problem)}); choose another --out"
+            f"can't read {path} ({reason(problem)}); choose another {option}"
         ) from problem
     except Exception as problem:  # a damaged file can fail anywhere in its reader
         raise InputError(
             f"{path} is damaged or no checkpoint of this script, and stays as it is; "
-            "move it away, or choose another --out"
+            f"move it away, or choose another {option}"
         ) from problem
 
 

@@ -1,0 +1,900 @@
+"""Exercise 4: a training script, part by part; nothing here needs a GPU unless it says so.
+
+Batches that refuse to be used where they are show what was moved, a probe shows in which format a
+model computed, and a device with a clock turned by hand shows what a timing is worth.
+"""
+
+import contextlib
+import copy
+import importlib
+import io
+import json
+import math
+import os
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from functools import partial
+from inspect import signature
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import torch
+from torch import nn
+from torch.nn.functional import cross_entropy
+from torch.nn.utils import parameters_to_vector
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils.data import DataLoader, SequentialSampler, TensorDataset
+
+from lesson_code.benchmarks.how_we_measure import Clockwork
+from lesson_code.gpu_training.portable_settings import InputError
+from lesson_code.lab.checker.points import WrongAnswerError, advise, place_in, require, todo
+from lesson_code.lab.checks.exercise_2 import Probe
+from lesson_code.lab.checks.exercise_3 import LAYOUTS, accumulation_error
+from lesson_code.lab.todos import open_todos
+from lesson_code.lab.unplaced import Batch, NotPlacedError, UnplacedLoader
+from lesson_code.saved_tensors import SavedBytes
+
+# Judges a part of an answer against the same part done right. Its name begins with a digit.
+SOLUTION: Any = importlib.import_module("lesson_code.lab.solution.04_accelerated_training")
+
+CPU = torch.device("cpu")
+FLOAT32, BFLOAT16, FLOAT16 = torch.float32, torch.bfloat16, torch.float16
+SCALE = 1024.0
+SPEEDUP_ON_A_GPU = 3.0
+
+
+def _off() -> torch.amp.GradScaler:
+    return torch.amp.GradScaler("cpu", enabled=False)
+
+
+def _batches(sizes: Sequence[int]) -> list[Batch]:
+    """Batches for a ``Probe``: eight features, four classes."""
+    generator = torch.Generator().manual_seed(3)
+    return [
+        (torch.randn(n, 8, generator=generator), torch.randint(4, (n,), generator=generator))
+        for n in sizes
+    ]
+
+
+def _probe() -> Probe:
+    torch.manual_seed(1)
+    return Probe()
+
+
+def _sgd(model: nn.Module) -> torch.optim.Optimizer:
+    return torch.optim.SGD(model.parameters(), lr=0.5)
+
+
+def _row(model: nn.Module) -> torch.Tensor:
+    return parameters_to_vector(model.parameters()).detach().clone()
+
+
+def _name(dtype: torch.dtype | None) -> str:
+    return "nothing" if dtype is None else str(dtype).removeprefix("torch.")
+
+
+@todo("4.1", "set the run up")
+def sets_up_what_was_asked_for(answer: Any) -> None:
+    """Types, scaler, sizes and loaders follow the options."""
+    for precision, dtype in SOLUTION.DTYPES.items():
+        run = _start(answer, "--precision", precision, "--batch-size", "32")
+        require(
+            run.dtype == dtype and run.device == CPU,
+            f"a run in {_name(dtype)} on the CPU for --precision {precision} --device cpu",
+            f"{_name(run.dtype)} on {run.device}",
+            "DTYPES has the type of every precision",
+        )
+        require(
+            run.scaler.is_enabled() == (dtype == FLOAT16),
+            f"a scaler that is {'on' if dtype == FLOAT16 else 'off'} for {precision}",
+            "one that is on" if run.scaler.is_enabled() else "one that is off",
+            "float16 alone is short of range; and the scaler wants to know the device's type",
+        )
+    sizes = [len(y) for _, y in run.train_loader]
+    require(
+        sizes == [32, 32, 32],
+        "three training batches of 32 for --batch-size 32 --limit-batches 3",
+        f"batches of {sizes}" if len(sizes) < 9 else f"{len(sizes)} batches",
+        "the data are limited in samples, the option counts batches",
+    )
+    require(
+        not run.train_loader.pin_memory and not run.test_loader.pin_memory,
+        "loaders that do not pin memory for a run on the CPU",
+        "pin_memory=True",
+        "pinned memory speeds up copies to a GPU and nothing else",
+    )
+    inside = {id(p) for group in run.optimizer.param_groups for p in group["params"]}
+    require(
+        inside == {id(p) for p in run.model.parameters()},
+        "an optimizer that holds the parameters of the run's model",
+        "one that holds others",
+        "make the optimizer from the model that you return, after it was moved",
+    )
+
+
+@todo("4.1", "set the run up")
+def can_be_repeated(answer: Any) -> None:
+    """The seed fixes the weights, and the run's generator fixes the order of the batches."""
+    runs = [_start(answer, "--seed", "7") for _ in range(2)]
+    other = _start(answer, "--seed", "8")
+    rows = [_row(run.model) for run in (*runs, other)]
+    require(
+        torch.equal(rows[0], rows[1]) and not torch.equal(rows[0], rows[2]),
+        "the same first weights for the same seed, and others for another seed",
+        "others" if not torch.equal(rows[0], rows[1]) else "the same ones for both seeds",
+        "seed PyTorch before the model is made",
+    )
+    run = runs[0]
+    orders = []
+    for seed in (5, 5, 6):
+        run.order.manual_seed(seed)
+        orders.append(torch.cat([y for _, y in run.train_loader]).tolist())
+    require(
+        orders[0] == orders[1] != orders[2],
+        "training batches that are shuffled by the run's own generator, run.order",
+        "the same order always" if orders[1] == orders[2] else "another order each time",
+        "the loader shuffles with the generator that it is given",
+    )
+    require(
+        isinstance(run.test_loader.sampler, SequentialSampler),
+        "test batches in their own order",
+        type(run.test_loader.sampler).__name__,
+        "shuffling the test data changes nothing that anybody wants to know",
+    )
+
+
+@todo("4.1", "set the run up")
+def refuses_a_gpu_that_is_not_there(answer: Any) -> None:
+    """``--device cuda`` without a GPU is something that the caller can put right."""
+    with patch("torch.cuda.is_available", return_value=False):
+        automatic = answer.start_run(_options(answer, "--device", "auto")).device
+        refused = False
+        try:
+            answer.start_run(_options(answer, "--device", "cuda"))
+        except InputError as refusal:
+            found = str(refusal)
+            refused = "cuda" in found.lower() and "\n" not in found
+        except (RuntimeError, AssertionError) as problem:
+            found = f"a {type(problem).__name__} from PyTorch"
+        else:
+            found = "a run all the same"
+    require(
+        automatic == CPU,
+        "the CPU for --device auto without a GPU",
+        str(automatic),
+        "ask whether CUDA can be used now",
+    )
+    require(
+        refused,
+        "an InputError in one line that names --device cuda, where there is no GPU",
+        found,
+        "look before PyTorch does, and say what is wrong and what to do",
+    )
+
+
+def _options(answer: Any, *arguments: str) -> Any:
+    return answer.read_options(["--limit-batches", "3", *arguments])
+
+
+def _start(answer: Any, *arguments: str) -> Any:
+    run = answer.start_run(_options(answer, "--device", "cpu", *arguments))
+    require(
+        isinstance(run, answer.Run),
+        "a Run as the result",
+        "nothing" if run is None else type(run).__name__,
+        "the class Run in your file says what belongs into it",
+    )
+    return run
+
+
+# --8<-- [start:moves]
+@todo("4.2", "train on any device")
+def moves_each_batch_once(answer: Any) -> None:
+    """Inputs and targets are moved before anything touches them, each of them once."""
+    loader = UnplacedLoader(_batches([8, 8, 5]), CPU)
+    model = _probe()
+    try:
+        answer.train_one_epoch(model, loader, _sgd(model), _off(), cross_entropy, CPU, FLOAT32)
+    except NotPlacedError as problem:
+        raise WrongAnswerError(
+            f"expected inputs and targets that go to the device first, got: {problem}"
+            f"{place_in(problem, answer)}"
+        ) from problem
+    moves = [tensor.moves for pair in loader.dealt for tensor in pair]
+    require(
+        moves == [1] * 6,
+        "one move for each of three inputs and three targets",
+        f"{moves}",
+        "keep what .to(device) returns, and use it from there on",
+    )
+
+
+# --8<-- [end:moves]
+
+
+@todo("4.2", "train on any device")
+def trains_as_the_plain_loop_does(answer: Any) -> None:
+    """Float32 on the CPU: the weights and the mean loss of a loop without any of this."""
+    batches = _batches([16, 16, 16, 3])
+    model, right = _probe(), _probe()
+    model.eval()  # as after an evaluation
+    for p in model.parameters():
+        p.grad = torch.ones_like(p)  # as after a step
+    modes: list[bool] = []
+    model.register_forward_hook(lambda m, *_: modes.append(m.training))
+    expected = SOLUTION.train_one_epoch(
+        right, batches, _sgd(right), _off(), cross_entropy, CPU, FLOAT32
+    )
+    found = answer.train_one_epoch(model, batches, _sgd(model), _off(), cross_entropy, CPU, FLOAT32)
+    require(
+        all(modes),
+        "a model in training mode",
+        "one in evaluation mode",
+        "an evaluation may have come before",
+    )
+    _require_weights(model, right, 1e-5, "an epoch in float32 with one step for each batch")
+    require(
+        isinstance(found, float),
+        "the mean loss as a float",
+        "nothing" if found is None else f"a {type(found).__name__}",
+        "take the number out of the tensor, once, at the end",
+    )
+    require(
+        math.isclose(found, expected, rel_tol=1e-5),
+        f"{expected:.5f}, the mean loss of a sample",
+        f"{found:.5f}",
+        "the last batch has 3 samples and the others 16; weigh the losses by them",
+    )
+
+
+@todo("4.2", "train on any device")
+def accumulates(answer: Any) -> None:
+    """The weights of large batches, also where the last group or the last batch is smaller."""
+
+    def accumulate(
+        model: nn.Module, batches: list[Batch], optimizer: Any, loss_fn: Any, k: int
+    ) -> int:
+        answer.train_one_epoch(model, batches, optimizer, _off(), loss_fn, CPU, FLOAT32, k)
+        return 0
+
+    for name, (sizes, wanted) in LAYOUTS.items():
+        error, steps, _ = accumulation_error(accumulate, sizes)
+        require(
+            steps == wanted,
+            f"{wanted} optimizer steps for {name} with accum_steps=4",
+            steps,
+            "one step for each group, and what is left over is a group as well",
+        )
+        require(
+            error < 1e-5,
+            f"the weights that large batches give, for {name} with accum_steps=4",
+            f"weights that are off by {error:.2f} of the update",
+            "the gradient of a group is the mean over its samples, no more and no less",
+        )
+
+
+class _Readings(TorchDispatchMode):
+    """Counts how often a number is taken out of a tensor: a GPU would be waited for each time."""
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.count = 0
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
+    ) -> Any:
+        """Run the operator, and count it if it hands a number to Python."""
+        self.count += func is torch.ops.aten._local_scalar_dense.default
+        return func(*args, **(kwargs or {}))
+
+
+@todo("4.2", "train on any device")
+def does_not_wait_in_each_step(answer: Any) -> None:
+    """Reading the loss in every step is right, and slow on a GPU: advice, no failure."""
+    model, batches = _probe(), _batches([4] * 8)
+    with _Readings() as readings:
+        answer.train_one_epoch(model, batches, _sgd(model), _off(), cross_entropy, CPU, FLOAT32)
+    if readings.count >= len(batches):
+        advise(
+            f"an epoch of {len(batches)} batches takes {readings.count} numbers out of tensors, "
+            "and a GPU is waited for each time; add the losses up on the device, detached, and "
+            "read the sum once"
+        )
+
+
+@todo("4.3", "train in 16 bits")
+def computes_in_the_type(answer: Any) -> None:
+    """Forward pass and loss under autocast in the type that was asked for, backward outside."""
+    for dtype in (BFLOAT16, FLOAT16, FLOAT32):
+        model, batches = _probe(), _batches([8, 8])
+        scaler = torch.amp.GradScaler("cpu", init_scale=SCALE, enabled=dtype == FLOAT16)
+        answer.train_one_epoch(model, batches, _sgd(model), scaler, model.loss, CPU, dtype)
+        seen = model.seen
+        require(
+            seen.computed_in == dtype and seen.weights_in == FLOAT32,
+            f"a model that computes in {_name(dtype)} with weights in float32",
+            f"one that computes in {_name(seen.computed_in)} with {_name(seen.weights_in)} weights",
+            "give the autocast region the device's type and the dtype; float32 needs no region",
+        )
+        require(
+            dtype == FLOAT32 or bool(seen.loss_inside),
+            "the loss inside the autocast region",
+            "a loss outside it",
+            "the region ends when the loss is known",
+        )
+        require(
+            not seen.backward_inside,
+            "the backward pass outside the autocast region",
+            "a backward pass inside it",
+            "each operation goes back in the format that it came in; end the region before",
+        )
+
+
+@todo("4.3", "train in 16 bits")
+def steps_through_the_scaler(answer: Any) -> None:
+    """Good steps change the weights as they should, bad ones not at all, and the scale follows."""
+    batches = _batches([16] * 4)
+    batches[2][0][0, 0] = math.inf
+    for count, k, what in (
+        (2, 1, "two steps in float16"),
+        (3, 1, "two good steps in float16 and one with an infinity"),
+        (2, 2, "one step in float16 from two batches"),
+    ):
+        models, scales = [], []
+        for module in (answer, SOLUTION):
+            model = _probe()
+            scaler = torch.amp.GradScaler("cpu", init_scale=SCALE, growth_interval=2)
+            module.train_one_epoch(
+                model, batches[:count], _sgd(model), scaler, cross_entropy, CPU, FLOAT16, k
+            )
+            models.append(model)
+            scales.append(scaler.get_scale())
+        _require_weights(models[0], models[1], 1e-2, what)
+        require(
+            scales[0] == scales[1],
+            f"a scale of {scales[1]:,.0f} after {what} (it was {SCALE:,.0f}, and grows after two)",
+            f"{scales[0]:,.0f}",
+            "the scaler adapts when it is told that the step is over, each time",
+        )
+
+
+def _require_weights(found: nn.Module, right: nn.Module, bound: float, what: str) -> None:
+    """Require that both have moved the same way from the first weights of a probe."""
+    start, there, wanted = _row(_probe()), _row(found), _row(right)
+    off = ((there - wanted).norm() / (wanted - start).norm()).item()
+    words = "NaN in the weights" if off != off else f"weights that are off by {off:,.3g} of that"
+    require(
+        off <= bound,
+        f"the weights of {what}, moved by {(wanted - start).norm():.3f}",
+        words,
+        "clear the gradients, weigh the loss by its share of the samples, and let the scaler scale "
+        "it, step and update, in this order",
+    )
+
+
+@todo("4.3", "evaluate in the same type")
+def evaluates_without_a_trace(answer: Any) -> None:
+    """Evaluation mode, no graph, autocast; and everything as before when it is done."""
+    for training in (True, False):
+        model = _probe().train(training)
+        meter = SavedBytes(model)
+        seen: list[tuple[bool, int]] = []  # training mode, and bytes kept so far
+
+        def look(
+            module: nn.Module,
+            *_: Any,
+            seen: list[tuple[bool, int]] = seen,
+            meter: SavedBytes = meter,
+        ) -> None:
+            seen.append((module.training, meter.total()))
+
+        model.register_forward_hook(look)
+        with meter:
+            answer.evaluate(model, UnplacedLoader(_batches([8, 8]), CPU), CPU, BFLOAT16)
+        kept = max((count for _, count in seen), default=0)
+        require(
+            not any(mode for mode, _ in seen),
+            "a model in evaluation mode",
+            "one in training mode",
+            "dropout and batch norm do other things while training",
+        )
+        require(
+            kept == 0,
+            "an evaluation that keeps nothing for a backward pass",
+            f"{kept:,} bytes kept for one that never comes",
+            "tell PyTorch that no graph is wanted",
+        )
+        require(
+            torch.is_grad_enabled(),
+            "gradients that are recorded again after the evaluation",
+            "a switch that stays off",
+            "a with block puts the switch back",
+        )
+        require(
+            model.training == training,
+            f"a model that is left in {'training' if training else 'evaluation'} mode, as it came",
+            "the other mode",
+            "note the mode before you change it",
+        )
+        require(
+            model.seen.computed_in == BFLOAT16,
+            "a model that computes in bfloat16 when that is the dtype",
+            _name(model.seen.computed_in),
+            "evaluate in the type in which you trained",
+        )
+
+
+@todo("4.3", "evaluate in the same type")
+def counts_samples(answer: Any) -> None:
+    """The accuracy of all samples, not the mean of the batches' accuracies."""
+    model = _probe()
+    batches = [(x, model(x).argmax(1)) for x, _ in _batches([20, 20, 4])]
+    batches[2] = (batches[2][0], (batches[2][1] + 1) % 4)  # all wrong, in the short batch
+    found = answer.evaluate(model, batches, CPU, FLOAT32)
+    expected = 40 / 44
+    require(
+        isinstance(found, float) and math.isclose(found, expected, rel_tol=1e-5),
+        f"{expected:.4f}, which is 40 of 44 samples, as a float",
+        f"{found:.4f}" if isinstance(found, int | float) else repr(found),
+        "count samples; the mean of batch accuracies gives a short batch too much weight, and "
+        "percent are for people",
+    )
+
+
+@todo("4.3", "on a GPU", gpu=True)
+def trains_on_a_gpu(answer: Any) -> None:
+    """Every precision, with pinned batches that are moved while the GPU works."""
+    for precision in SOLUTION.DTYPES:
+        run = _start_on_gpu(answer, precision)
+        loss = answer.train_one_epoch(
+            run.model,
+            run.train_loader,
+            run.optimizer,
+            run.scaler,
+            cross_entropy,
+            run.device,
+            run.dtype,
+        )
+        accuracy = answer.evaluate(run.model, run.test_loader, run.device, run.dtype)
+        require(
+            math.isfinite(loss) and 0 <= accuracy <= 1,
+            f"a finite loss and an accuracy from 0 to 1 with --precision {precision}",
+            f"{loss} and {accuracy}",
+            "look at the scale of each step",
+        )
+        require(
+            run.train_loader.pin_memory and all(p.is_cuda for p in run.model.parameters()),
+            "a model on the GPU, and a loader that pins its batches",
+            f"{next(run.model.parameters()).device}, pin_memory={run.train_loader.pin_memory}",
+            "copies to a GPU are quick from pinned memory",
+        )
+
+
+def _start_on_gpu(answer: Any, precision: str) -> Any:
+    cuda, cudnn = torch.backends.cuda, torch.backends.cudnn
+    places: list[Any] = [cuda.matmul, cudnn.conv, cudnn.rnn]  # type: ignore[attr-defined]
+    before = [place.fp32_precision for place in places]
+    try:
+        options = _options(answer, "--device", "cuda", "--precision", precision)
+        return answer.start_run(options)
+    finally:
+        for place, value in zip(places, before, strict=True):
+            place.fp32_precision = value
+
+
+@todo("4.4", "measure memory")
+def says_that_a_cpu_keeps_no_count(answer: Any) -> None:
+    """On a CPU the step runs once and every number is None, whatever the machine has."""
+    for available in (False, True):
+        calls: list[int] = []
+        with patch("torch.cuda.is_available", return_value=available):
+            found = answer.profile_memory(lambda calls=calls: calls.append(1), CPU)
+        require(
+            found == dict.fromkeys(SOLUTION.MEMORY),
+            f"None for each of {', '.join(SOLUTION.MEMORY)} on the CPU",
+            repr(found),
+            "a number that nobody measured is no zero",
+        )
+        require(
+            len(calls) == 1,
+            "one call of the step",
+            f"{len(calls)} calls",
+            "the step belongs to the run, with or without a count",
+        )
+
+
+@todo("4.4", "on a GPU", gpu=True)
+def forgets_the_peak_before(answer: Any) -> None:
+    """The peak is the step's own."""
+    device = torch.device("cuda", torch.cuda.current_device())
+    before = torch.cuda.memory_allocated(device)
+    big = torch.empty(2**26, dtype=torch.uint8, device=device)
+    del big
+    found = answer.profile_memory(
+        lambda: torch.empty(2**22, dtype=torch.uint8, device=device), device
+    )
+    require(
+        2**22 <= found["peak_bytes"] - before < 2**24,
+        "about 4 MiB more than before as the peak of a step that needs them",
+        f"{(found['peak_bytes'] - before) / 2**20:.0f} MiB",
+        "the highest mark belongs to whatever ran since it was reset",
+    )
+
+
+@todo("4.5", "compare configurations")
+def reads_the_clock_properly(answer: Any) -> None:
+    """On a device whose truth is known: three steps of 50, 20 and 100 milliseconds."""
+    for repeats in (5, 1):
+        _require_true_readings(answer, repeats)
+
+
+def _require_true_readings(answer: Any, repeats: int) -> None:
+    device = Clockwork(launch_s=0.00002, first_s=0.0)
+    device.launch(1.0)  # somebody else's work is still in the queue
+    work_s = {"slow": 0.05, "quick": 0.02, "slowest": 0.1}
+    configs = [
+        answer.Config(name, _step(device, seconds), samples=64, peak_bytes=number)
+        for number, (name, seconds) in enumerate(work_s.items(), 1)
+    ]
+    rows = answer.run_benchmark(
+        configs, device.wait, device.clock, warmup=2, iters=10, repeats=repeats
+    )
+    names = [getattr(row, "name", "?") for row in rows or []]
+    require(
+        names == list(work_s),
+        f"a Row for each of {', '.join(work_s)}, in this order",
+        ", ".join(names) or "none",
+        "the first row is what the others are compared with",
+    )
+    for row, seconds, number in zip(rows, work_s.values(), (1, 2, 3), strict=True):
+        true_s = seconds + 0.000002  # ten launches follow each other; the first of them shows
+        _require_close(row.seconds, true_s, f"{1e3 * true_s:.3f} ms", 1e3, " ms", row.name)
+        _require_close(row.samples_per_s, 64 / true_s, "64 samples in that time", 1, "", row.name)
+        ratio = (work_s["slow"] + 0.000002) / true_s
+        _require_close(row.speedup, ratio, f"{ratio:.3f} times the first", 1, "", row.name)
+        require(
+            row.peak_bytes == number,
+            "the peak that was measured before, in the row",
+            row.peak_bytes,
+            "pass it on",
+        )
+
+
+def _step(device: Clockwork, seconds: float) -> Any:
+    """A step whose first call takes half a second longer, and one later call a whole one."""
+    extra = iter([0.5, *[0.0] * 24, 1.0])
+    return lambda: device.launch(seconds + next(extra, 0.0))
+
+
+def _require_close(
+    found: float, right: float, words: str, factor: float, unit: str, name: str
+) -> None:
+    require(
+        math.isclose(found, right, rel_tol=1e-3),
+        f"{words} for {name!r}, whose truth is known",
+        f"{factor * found:.3f}{unit}",
+        "warm up, wait, start the clock, run, wait, stop, divide by the calls; then the median, "
+        "and how many times as fast as the first",
+    )
+
+
+@todo("4.6", "name what limits the run")
+def names_the_limit(answer: Any) -> None:
+    """Each of three kinds of run, and one that is two of them."""
+    for times, expected in (
+        ((0.030, 0.002, 0.0021), "data"),
+        ((0.030, 0.002, 0.004), "data"),
+        ((0.001, 0.002, 0.0021), "launches"),
+        ((0.019, 0.020, 0.022), "launches"),
+        ((0.001, 0.200, 0.390), "computation"),
+        ((0.150, 0.200, 0.310), "computation"),
+    ):
+        found = answer.limiting_resource(*times)
+        load, compute, doubled = (f"{1e3 * t:g} ms" for t in times)
+        require(
+            found == expected,
+            f"{expected!r} for {load} to load, {compute} to compute and {doubled} for twice as "
+            "many samples",
+            repr(found),
+            "compare loading with computing first, then a batch with one twice as large",
+        )
+
+
+@todo("4.6", "on a GPU", gpu=True)
+def is_faster_where_there_is_much_to_compute(answer: Any) -> None:
+    """ResNet-18 on images of 224 x 224 pixels, CPU against GPU of the same machine."""
+    from torchvision.models import resnet18
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(os.cpu_count() or 1)  # a CPU that may use all it has
+    configs = []
+    for device in (CPU, torch.device("cuda")):
+        torch.manual_seed(0)
+        model = resnet18(num_classes=10).to(device)
+        batch = torch.randn(8, 3, 224, 224, device=device), torch.arange(8, device=device)
+        train = partial(answer.train_one_epoch, model, [batch], _sgd(model), _off(), cross_entropy)
+        step = partial(train, device, FLOAT32)
+        configs.append(answer.Config(device.type, step, samples=8))
+    try:
+        rows = answer.run_benchmark(configs, torch.cuda.synchronize, time.perf_counter, 2, 1, 3)
+    finally:
+        torch.set_num_threads(threads)
+    require(
+        rows[1].speedup >= SPEEDUP_ON_A_GPU,
+        f"a GPU at least {SPEEDUP_ON_A_GPU:.0f} times as fast as the CPU for ResNet-18",
+        f"{rows[1].speedup:.1f} times",
+        "is the step on the GPU really, and does anything else use it",
+    )
+
+
+class _Training:
+    """Something small that trains with everything that has a memory."""
+
+    def __init__(self, seed: int, dtype: torch.dtype = FLOAT16) -> None:
+        torch.manual_seed(seed)
+        self.model = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Dropout(0.3), nn.Linear(16, 4))
+        self.optimizer = torch.optim.Adam(self.model.parameters(), lr=0.02)
+        enabled = dtype == FLOAT16
+        self.scaler = torch.amp.GradScaler("cpu", growth_interval=3, enabled=enabled)
+        self.dtype = dtype
+        self.order = torch.Generator().manual_seed(seed)
+        data = TensorDataset(*_batches([24])[0])
+        self.loader = DataLoader(data, 8, shuffle=True, generator=self.order)
+
+    def epochs(self, count: int) -> None:
+        """Train, in the way of the solution."""
+        for _ in range(count):
+            SOLUTION.train_one_epoch(
+                self.model,
+                self.loader,
+                self.optimizer,
+                self.scaler,
+                cross_entropy,
+                CPU,
+                self.dtype,
+            )
+
+    def save(self, answer: Any, path: Path, epoch: int) -> None:
+        """With the answer's function."""
+        answer.save_state(path, self.model, self.optimizer, self.scaler, epoch, self.order)
+
+    def load(self, answer: Any, path: Path) -> Any:
+        """With the answer's function."""
+        return answer.load_state(path, self.model, self.optimizer, self.scaler, self.order)
+
+    def memory(self) -> dict[str, Any]:
+        """All that decides how it goes on, by a name for it."""
+        return {
+            "the model's weights": copy.deepcopy(self.model.state_dict()),
+            "the optimizer's state": copy.deepcopy(self.optimizer.state_dict()),
+            "the scaler's state": self.scaler.state_dict(),
+            "the state of the generator that shuffles": self.order.get_state(),
+            "PyTorch's global random state": torch.get_rng_state(),
+        }
+
+
+@contextlib.contextmanager
+def _file() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory() as folder:
+        yield Path(folder) / "run.pt"
+
+
+@todo("4.7", "save and resume")
+def goes_on_bit_for_bit(answer: Any) -> None:
+    """Two epochs, a file, and two more epochs are four epochs, to the last bit."""
+    for dtype in (FLOAT16, BFLOAT16):
+        whole = _Training(seed=0, dtype=dtype)
+        whole.scaler.scale(torch.ones(()))  # makes its scale
+        if whole.scaler.is_enabled():
+            whole.scaler.update(512.0)
+        whole.epochs(2)
+        with _file() as path:
+            whole.save(answer, path, 2)
+            saved = whole.memory()
+            whole.epochs(2)
+            resumed = _Training(seed=99, dtype=dtype)
+            epoch = resumed.load(answer, path)
+        for what, value in resumed.memory().items():
+            require(
+                _same(value, saved[what]),
+                f"{what} as saved, for a run in {_name(dtype)}",
+                "another",
+                "save and restore everything that the next epoch depends on",
+            )
+        require(epoch == 2, "2, the epochs done, as the result of load_state", epoch, "save it too")
+        resumed.epochs(2)
+        require(
+            _same(resumed.memory(), whole.memory()),
+            f"the same bits as four epochs without a pause, in {_name(dtype)}",
+            "others",
+            "something that the next epochs depend on was not saved",
+        )
+
+
+def _same(a: Any, b: Any) -> bool:
+    """Whether two values, nested or not, hold the same bits."""
+    if isinstance(a, torch.Tensor):
+        return isinstance(b, torch.Tensor) and torch.equal(a, b)
+    if isinstance(a, dict):
+        return a.keys() == b.keys() and all(_same(a[key], b[key]) for key in a)
+    if isinstance(a, list | tuple):
+        return len(a) == len(b) and all(map(_same, a, b))
+    return bool(a == b)
+
+
+@todo("4.7", "save and resume")
+def keeps_the_old_file_until_the_new_one_is_whole(answer: Any) -> None:
+    """A disk that fills up in the middle of saving costs the new state and not the old one."""
+
+    def fill_up(_: Any, target: Any, *__: Any, **___: Any) -> None:
+        if hasattr(target, "write"):
+            target.write(b"half")
+        else:
+            Path(target).write_bytes(b"half")
+        raise OSError("no space left on device")
+
+    training = _Training(seed=0)
+    with _file() as path:
+        training.save(answer, path, 1)
+        with patch("torch.save", fill_up), contextlib.suppress(Exception):
+            training.save(answer, path, 2)
+        try:
+            epoch = _Training(seed=1).load(answer, path)
+        except Exception:  # of any kind: the file is damaged
+            epoch = "a damaged file"
+    require(
+        epoch == 1,
+        "the file of epoch 1 when saving epoch 2 failed in the middle",
+        epoch,
+        "write under another name, and rename when all of it is there",
+    )
+
+
+_went_off: list[str] = []
+
+
+def _go_off() -> dict[str, Any]:
+    _went_off.append("boom")
+    return {}
+
+
+class _Bomb:
+    def __reduce__(self) -> tuple[Any, tuple[()]]:
+        return _go_off, ()
+
+
+@todo("4.7", "save and resume")
+def runs_no_code_from_a_file(answer: Any) -> None:
+    """A file that carries code does not get to run it."""
+    _went_off.clear()
+    with _file() as path:
+        torch.save({"model": _Bomb()}, path)
+        with contextlib.suppress(Exception):
+            _Training(seed=0).load(answer, path)
+    require(
+        not _went_off,
+        "a file that can't run code",
+        "code of the file that ran while it was loaded",
+        "torch.load takes an argument that lets weights through and nothing else",
+    )
+
+
+@todo("4.7", "on a GPU", gpu=True)
+def resumes_on_a_gpu(answer: Any) -> None:
+    """A run on a GPU is saved, and comes back on a GPU and on a CPU."""
+    runs = [_start_on_gpu(answer, "fp16") for _ in range(2)]
+    with _file() as path:
+        for run in runs[:1]:
+            SOLUTION.train_run(run, _options(answer, "--epochs", "1"))
+            answer.save_state(path, run.model, run.optimizer, run.scaler, 1, run.order)
+        for run in (runs[1], _start(answer)):
+            epoch = answer.load_state(path, run.model, run.optimizer, run.scaler, run.order)
+            same = torch.equal(_row(run.model).cpu(), _row(runs[0].model).cpu())
+            require(
+                epoch == 1 and same,
+                f"the weights of the GPU's run on {run.device.type}, and 1",
+                f"{'the same' if same else 'other'} weights and {epoch}",
+                "map the tensors to where the model is; generators want their state on the CPU",
+            )
+
+
+@todo("4.8", "train what is missing")
+def trains_the_epochs_that_are_missing(answer: Any) -> None:
+    """With stand-ins for the parts: which epochs are trained, evaluated, saved and reported."""
+    for exists, resume, first in ((False, False, 1), (False, True, 1), (True, True, 3)):
+        with _file() as path:
+            if exists:
+                path.touch()
+            options = _options(answer, "--epochs", "4", "--accum-steps", "2", "--device", "cpu")
+            options = answer.replace(options, resume=path if resume else None)
+            what = f"4 epochs{f', of which {first - 1} are in the file' if exists else ''}"
+            _require_history(answer, options, first, what)
+
+
+def _require_history(answer: Any, options: Any, first: int, what: str) -> None:
+    training = _Training(seed=0)
+    parts = training.model, training.optimizer, training.scaler
+    loader: DataLoader[Any] = DataLoader(TensorDataset(*_batches([8])[0]))
+    run = answer.Run(CPU, FLOAT16, *parts, training.loader, loader, training.order)
+    calls: dict[str, list[dict[str, Any]]] = {}
+
+    def stand_in(name: str, result: Any) -> Any:
+        names = signature(getattr(SOLUTION, name))
+
+        def call(*args: Any, **kwargs: Any) -> Any:
+            bound = names.bind(*args, **kwargs)
+            bound.apply_defaults()
+            calls.setdefault(name, []).append(bound.arguments)
+            return result
+
+        return patch.object(answer, name, call)
+
+    results = {"train_one_epoch": 0.5, "evaluate": 0.25, "save_state": None, "load_state": 2}
+    with contextlib.ExitStack() as stack:
+        for name, result in results.items():
+            stack.enter_context(stand_in(name, result))
+        history = answer.train_run(run, options)
+    wanted = list(range(first, 5))
+    epochs = [record.get("epoch") for record in history or []]
+    require(
+        epochs == wanted and len(calls.get("train_one_epoch", [])) == len(wanted),
+        f"records of epochs {wanted} for {what}",
+        f"{epochs} after {len(calls.get('train_one_epoch', []))} trained epochs",
+        "--epochs counts from the very beginning; go on where the file ends",
+    )
+    require(
+        all(
+            (record.get("loss"), record.get("accuracy")) == (0.5, 0.25)
+            and isinstance(record.get("seconds"), float)
+            for record in history
+        ),
+        'the epoch\'s "loss" and "accuracy", and its "seconds" as a float, in each record',
+        str(history[0]),
+        "keep what training and evaluating return, and read the clock around the training",
+    )
+    require(
+        all(
+            (call["accum_steps"], call["dtype"], call["loader"]) == (2, FLOAT16, training.loader)
+            for call in calls["train_one_epoch"]
+        )
+        and all(call["loader"] is loader for call in calls.get("evaluate", [])),
+        "training with the run's type, the training data and --accum-steps 2, then the test data",
+        "something else",
+        "_epoch in your file passes all of this on",
+    )
+    saved = [call["epoch"] for call in calls.get("save_state", [])]
+    require(
+        saved == (wanted if options.resume else []),
+        f"states saved after epochs {wanted if options.resume else []} for {what}",
+        f"after {saved}",
+        "save after each epoch when --resume names a file, and never otherwise",
+    )
+
+
+@todo("4.8", "train what is missing")
+def reports_in_json(answer: Any) -> None:
+    """The whole script, for five batches on the CPU."""
+    if open_todos(answer.__file__):
+        raise NotImplementedError("TODO 4.8: the script needs all of its parts")
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        status = answer.main(["--device", "cpu", "--limit-batches", "5", "--json"])
+    require(status == 0, "exit code 0", status, "main is given; did you change it")
+    try:
+        report = json.loads(printed.getvalue())
+    except ValueError:
+        report = {}
+    wanted = {"device", "precision", "seed", "torch", "history", "accuracy", "rows"}
+    require(
+        report.keys() >= wanted,
+        "one line of JSON on standard output",
+        repr(printed.getvalue()[:60]),
+        "let no part of the script print anything else",
+    )
+    require(
+        0 <= report["accuracy"] <= 1 and len(report["history"]) == 2,
+        "two epochs, and an accuracy between 0 and 1",
+        f"{len(report['history'])} and {report['accuracy']}",
+        "percent are for people",
+    )

@@ -1,0 +1,24 @@
+"""Lets a file run code."""
+
+# fails: 4.7
+# says: expected a file that can't run code
+
+
+def load_state(
+    path: Path,
+    model: nn.Module,
+    optimizer: torch.optim.Optimizer,
+    scaler: torch.amp.GradScaler,
+    order: torch.Generator,
+) -> int:
+    home = next(model.parameters()).device
+    state = torch.load(path, map_location=home, weights_only=False)
+    model.load_state_dict(state["model"])
+    optimizer.load_state_dict(state["optimizer"])
+    load_scaler_state(scaler, state)  # only into an enabled one
+    order.set_state(state["order"].cpu())
+    torch.set_rng_state(state["random"].cpu())
+    if home.type == "cuda" and state["random_cuda"] is not None:
+        torch.cuda.set_rng_state(state["random_cuda"].cpu())
+    epoch: int = state["epoch"]
+    return epoch

@@ -1,0 +1,451 @@
+"""Exercise 4: the script as a whole, and answers that are right although nobody expects them."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+from torch.nn.functional import cross_entropy
+
+from lesson_code.data import synthetic_digits
+from lesson_code.lab.checks import exercise_4 as checks
+from lesson_code.models import MNISTClassifier
+from tests.lesson_code.lab.answers import LAB, WrongAnswer, outcomes
+
+SOLUTION = checks.SOLUTION
+SCRIPT = (LAB / "solution" / "04_accelerated_training.py").resolve()
+CPU, CUDA = torch.device("cpu"), torch.device("cuda")
+QUICK = ("--device", "cpu", "--limit-batches", "3")
+
+UNUSUAL = {
+    "a model that is made on its device, and data that are cut by the loader's data set": """
+def start_run(options):
+    name = options.device
+    if name == "auto":
+        name = "cuda" if torch.cuda.is_available() else "cpu"
+    if name == "cuda" and not torch.cuda.is_available():
+        raise InputError("--device cuda needs a GPU, and there is none")
+    torch.manual_seed(options.seed)
+    with torch.device(name):
+        model = build_model()
+    optimizer = torch.optim.AdamW(model.parameters())
+    scaler = torch.amp.GradScaler(name, enabled=options.precision == "fp16")
+    order = torch.Generator()
+    order.manual_seed(options.seed)
+    training, test = build_data()
+    if options.limit_batches:
+        count = options.limit_batches * options.batch_size
+        training = torch.utils.data.Subset(training, range(count))
+    sampler = torch.utils.data.RandomSampler(training, generator=order)
+    train_loader = DataLoader(training, options.batch_size, sampler=sampler)
+    test_loader = DataLoader(test, 500)
+    device = torch.device(name)
+    dtype = DTYPES[options.precision]
+    return Run(device, dtype, model, optimizer, scaler, train_loader, test_loader, order)
+""",
+    "gradients of sums, divided by the samples before the step": """
+def train_one_epoch(model, loader, optimizer, scaler, loss_fn, device, dtype, accum_steps=1):
+    model.train()
+    losses, sizes, waiting = [], [], 0
+    optimizer.zero_grad(set_to_none=False)
+
+    def step():
+        scaler.unscale_(optimizer)
+        for parameter in model.parameters():
+            parameter.grad /= waiting
+        scaler.step(optimizer)
+        scaler.update()
+        optimizer.zero_grad()
+
+    for number, batch in enumerate(loader, 1):
+        x, y = (part.to(device=device) for part in batch)
+        if dtype is torch.float32:
+            loss = loss_fn(model(x), y)
+        else:
+            with torch.autocast(device_type=device.type, dtype=dtype):
+                loss = loss_fn(model(x), y)
+        scaler.scale(loss * y.numel()).backward()
+        losses.append(loss.detach())
+        sizes.append(y.shape[0])
+        waiting += sizes[-1]
+        if number % accum_steps == 0:
+            step()
+            waiting = 0
+    if waiting:
+        step()
+    weights = torch.tensor(sizes, device=device)
+    return float((torch.stack(losses).float() * weights).sum() / weights.sum())
+""",
+    "inference mode, and the hits of every batch in one row": """
+def evaluate(model, loader, device, dtype):
+    mode = model.training
+    try:
+        with torch.inference_mode(), torch.autocast(device.type, dtype, dtype != torch.float32):
+            model.train(False)
+            hits = []
+            for x, y in loader:
+                hits.append(model(x.to(device)).argmax(-1).eq(y.to(device)))
+            return torch.cat(hits).double().mean().item()
+    finally:
+        model.train(mode)
+""",
+    "turns, and waiting after every call": """
+def run_benchmark(configs, sync, clock, warmup=1, iters=1, repeats=5):
+    samples = {config.name: [] for config in configs}
+    for config in configs:
+        for _ in range(warmup):
+            config.step()
+            sync()
+    for _ in range(repeats):
+        for config in configs:
+            total = 0.0
+            for _ in range(iters):
+                sync()
+                before = clock()
+                config.step()
+                sync()
+                total += clock() - before
+            samples[config.name].append(total / iters)
+    seconds = [sorted(samples[config.name])[repeats // 2] for config in configs]
+    return [
+        Row(config.name, s, config.samples / s, seconds[0] / s, config.peak_bytes)
+        for config, s in zip(configs, seconds)
+    ]
+""",
+    "a list in place of a dictionary, and os.replace": """
+import os
+
+def save_state(path, model, optimizer, scaler, epoch, order):
+    parts = [part.state_dict() for part in (model, optimizer, scaler)]
+    partial = f"{path}.new"
+    torch.save([*parts, epoch, torch.random.get_rng_state(), order.get_state()], partial)
+    os.replace(partial, path)
+
+def load_state(path, model, optimizer, scaler, order):
+    *parts, epoch, state, shuffle = torch.load(path, map_location="cpu")
+    for part, saved in zip((model, optimizer, scaler), parts):
+        part.load_state_dict(saved)
+    torch.random.set_rng_state(state)
+    order.set_state(shuffle)
+    return epoch
+""",
+    "a loop that asks how far it is": """
+def train_run(run, options):
+    file, history = options.resume, []
+    done = 0
+    if file is not None and file.is_file():
+        done = load_state(file, run.model, run.optimizer, run.scaler, run.order)
+    while done < options.epochs:
+        synchronize(run.device)
+        begin = time.monotonic()
+        loss = train_one_epoch(run.model, run.train_loader, run.optimizer, run.scaler,
+                               nn.CrossEntropyLoss(), run.device, run.dtype, options.accum_steps)
+        synchronize(run.device)
+        seconds = time.monotonic() - begin
+        done += 1
+        if file:
+            save_state(path=file, model=run.model, optimizer=run.optimizer, scaler=run.scaler,
+                       epoch=done, order=run.order)
+        accuracy = evaluate(run.model, run.test_loader, run.device, run.dtype)
+        history.append(dict(epoch=done, loss=loss, accuracy=accuracy, seconds=seconds, extra=1))
+    return history
+""",
+}
+
+
+@pytest.mark.parametrize("code", UNUSUAL.values(), ids=UNUSUAL)
+def test_an_unusual_right_answer_passes(code: str, tmp_path: Path) -> None:
+    """The checks ask what a function does, not how it is written."""
+    found = outcomes(4, WrongAnswer(4, "answer", code, set(), "").write(tmp_path))
+
+    assert [] == [(o.todo, o.message) for o in found if o.state not in ("pass", "skipped")]
+
+
+def test_reading_the_loss_in_every_step_is_advised_against(tmp_path: Path) -> None:
+    """It is right, and a GPU is waited for each time: advice, and no failure."""
+    code = """
+def train_one_epoch(model, loader, optimizer, scaler, loss_fn, device, dtype, accum_steps=1):
+    model.train()
+    total, seen, batches = 0.0, 0, iter(loader)
+    while group := list(itertools.islice(batches, accum_steps)):
+        optimizer.zero_grad()
+        samples = sum(len(y) for _, y in group)
+        for x, y in group:
+            x, y = x.to(device), y.to(device)
+            with torch.autocast(device.type, dtype, enabled=dtype != torch.float32):
+                loss = loss_fn(model(x), y)
+            scaler.scale(loss * len(y) / samples).backward()
+            total += loss.item() * len(y)
+        scaler.step(optimizer)
+        scaler.update()
+        seen += samples
+    return total / seen
+"""
+    found = outcomes(4, WrongAnswer(4, "answer", code, set(), "").write(tmp_path))
+    [advised] = [o for o in found if o.advice]
+
+    assert ("4.2", "pass") == (advised.todo, advised.state)
+    assert advised.advice[0].startswith("an epoch of 8 batches takes 8 numbers out of tensors")
+
+
+@pytest.mark.parametrize("precision", ["fp32", "bf16", "fp16"])
+def test_a_resumed_run_ends_with_the_same_bits(
+    precision: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Two epochs and two more from the file are four epochs: losses, and the saved state itself."""
+
+    def run(file: str, epochs: int) -> list[dict[str, float]]:
+        command = [*QUICK, "--precision", precision, "--epochs", str(epochs), "--json"]
+        assert 0 == SOLUTION.main([*command, "--resume", str(tmp_path / file)])
+        history: list[dict[str, float]] = json.loads(capsys.readouterr().out)["history"]
+        return [{**epoch, "seconds": 0.0} for epoch in history]
+
+    whole = run("whole.pt", 4)
+    resumed = [*run("pause.pt", 2), *run("pause.pt", 4)]
+    states = [torch.load(tmp_path / name, weights_only=True) for name in ("whole.pt", "pause.pt")]
+
+    assert whole == resumed
+    assert checks._same(*states)
+    assert [] == run("pause.pt", 4)
+
+
+def test_the_script_runs_in_a_process_of_its_own(tmp_path: Path) -> None:
+    """Five batches on the CPU: exit code 0, and one line of JSON with its conditions."""
+    command = [sys.executable, SCRIPT, "--device", "cpu", "--limit-batches", "5", "--json"]
+    done = subprocess.run(
+        [*map(str, command), "--seed", "3"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        cwd=tmp_path,
+        check=True,
+    )
+    report = json.loads(done.stdout)
+
+    assert ("cpu", "fp32", 3) == (report["device"], report["precision"], report["seed"])
+    assert {"matmul", "conv", "rnn"} == report["float32"].keys()
+    assert 0 <= report["accuracy"] <= 1
+    assert [1, 2] == [epoch["epoch"] for epoch in report["history"]]
+    assert torch.__version__ == report["torch"]
+
+
+def test_a_gpu_that_is_not_there_is_refused_in_one_sentence(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Exit code 2, one line on standard error, nothing on standard output."""
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    status = SOLUTION.main(["--device", "cuda"])
+    printed = capsys.readouterr()
+
+    assert 2 == status
+    assert "" == printed.out
+    assert (
+        "error: --device cuda: PyTorch finds no GPU here; leave it out, or say cpu\n" == printed.err
+    )
+
+
+def test_ctrl_c_says_where_the_run_is(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Stopped by hand, it leaves with 130 and names the file."""
+
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(SOLUTION, "train_run", stop)
+    status = SOLUTION.main([*QUICK, "--resume", "run.pt"])
+
+    assert 130 == status
+    assert capsys.readouterr().err.endswith("stopped: run.pt has the run so far\n")
+
+
+def test_a_comparison_has_a_row_for_each_configuration(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The plain one first; each with time, rate, speed-up, memory and accuracy; then the limit."""
+    SOLUTION.main([*QUICK, "--precision", "bf16", "--benchmark", "--json"])
+    report = json.loads(capsys.readouterr().out)
+    rows = report["rows"]
+
+    assert ["cpu fp32", "cpu bf16"] == [row["name"] for row in rows]
+    assert 1.0 == rows[0]["speedup"]
+    assert all(row["seconds"] > 0 and row["samples_per_s"] > 0 for row in rows)
+    assert all(row["peak_bytes"] is None and 0 <= row["accuracy"] <= 1 for row in rows)
+    assert report["limited_by"] in ("data", "launches", "computation")
+
+
+def test_the_report_for_a_person(capsys: pytest.CaptureFixture[str]) -> None:
+    """A run that was complete already says so, and bytes are printed as megabytes."""
+    row = {
+        "name": "cuda fp16",
+        "seconds": 0.5,
+        "samples_per_s": 12000.0,
+        "speedup": 2.0,
+        "peak_bytes": 12_500_000,
+        "accuracy": 0.9,
+    }
+    report = {"history": [], "accuracy": 0.9, "rows": [row], "limited_by": "data"}
+    SOLUTION.print_lines(report)
+    lines = capsys.readouterr().out.splitlines()
+
+    assert "nothing left to train: accuracy 0.900" == lines[0]
+    assert ["cuda", "fp16", "0.500", "12,000", "2.00", "12.5", "MB", "0.900"] == lines[3].split()
+    assert "limited by: data" == lines[4]
+
+
+@pytest.mark.parametrize("precision", ["fp32", "bf16", "fp16"])
+def test_made_up_digits_are_learned_in_every_type(precision: str) -> None:
+    """One pass over 6,400 of them: all of 2,000 right, and no step skipped on the way."""
+    images, labels, test_images, test_labels = synthetic_digits(6_400, 2_000)
+    dtype = SOLUTION.DTYPES[precision]
+    torch.manual_seed(0)
+    model = MNISTClassifier()
+    scaler = torch.amp.GradScaler("cpu", enabled=precision == "fp16")
+    SOLUTION.train_one_epoch(
+        model,
+        list(zip(images.split(128), labels.split(128), strict=True)),
+        torch.optim.Adam(model.parameters(), lr=1e-3),
+        scaler,
+        cross_entropy,
+        CPU,
+        dtype,
+    )
+
+    assert 1.0 == SOLUTION.evaluate(model, [(test_images, test_labels)], CPU, dtype)
+    assert (65_536 if precision == "fp16" else 1) == scaler.get_scale()
+
+
+@pytest.fixture
+def switches() -> Iterator[list[Any]]:
+    """The places where float32 products may be rounded; put back afterwards."""
+    cuda, cudnn = torch.backends.cuda, torch.backends.cudnn
+    places: list[Any] = [cuda.matmul, cudnn.conv, cudnn.rnn]
+    before = [place.fp32_precision for place in places]
+    yield places
+    for place, value in zip(places, before, strict=True):
+        place.fp32_precision = value
+
+
+@pytest.mark.parametrize(("precision", "value"), [("tf32", "tf32"), ("fp32", "ieee")])
+def test_the_switches_follow_the_precision_on_a_gpu(
+    precision: str, value: str, switches: list[Any]
+) -> None:
+    """Products and convolutions alike; a run on the CPU touches none of them."""
+    before = [place.fp32_precision for place in switches]
+    untouched = SOLUTION.float32_switches(precision, CPU)
+    found = SOLUTION.float32_switches(precision, CUDA)
+
+    assert before == list(untouched.values())
+    assert {"matmul": value, "conv": value, "rnn": value} == found
+
+
+def test_the_peak_is_reset_before_the_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a GPU: forget the old peak, run, wait, read."""
+    events: list[str] = []
+
+    def note(name: str, result: int | None = None) -> None:
+        monkeypatch.setattr(f"torch.cuda.{name}", lambda _: events.append(name) or result)
+
+    note("reset_peak_memory_stats")
+    note("synchronize")
+    for number, name in enumerate(("memory_allocated", "max_memory_allocated", "memory_reserved")):
+        note(name, number)
+    found = SOLUTION.profile_memory(lambda: events.append("step"), CUDA)
+
+    assert ["reset_peak_memory_stats", "step", "synchronize"] == events[:3]
+    assert {"allocated_bytes": 0, "peak_bytes": 1, "reserved_bytes": 2} == found
+
+
+def test_a_run_of_a_gpu_brings_its_random_state_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Dropout on a GPU draws from the GPU's own generator, whose state is kept on the CPU."""
+    given: list[torch.Tensor] = []
+    order, state = torch.Generator(), torch.arange(8, dtype=torch.uint8)
+    saved = {
+        "model": {},
+        "optimizer": {},
+        "scaler_state_dict": {},
+        "epoch": 3,
+        "order": order.get_state(),
+        "random": torch.get_rng_state(),
+        "random_cuda": state,
+    }
+    part: Any = SimpleNamespace(
+        parameters=lambda: iter([SimpleNamespace(device=CUDA)]), load_state_dict=lambda _: None
+    )
+    monkeypatch.setattr(SOLUTION, "load_untrusted", lambda *_: saved)
+    monkeypatch.setattr("torch.cuda.set_rng_state", given.append)
+    scaler = torch.amp.GradScaler("cpu", enabled=False)
+    epoch = SOLUTION.load_state(Path("run.pt"), part, part, scaler, order)
+
+    assert 3 == epoch
+    assert [state.tolist()] == [found.tolist() for found in given]
+
+
+def test_the_plain_loop_learns_as_the_solution_does() -> None:
+    """What the starter begins with gives the same weights, to the last bit."""
+    batches = checks._batches([16, 16, 3])
+    models = [checks._probe() for _ in range(2)]
+    SOLUTION.plain_epoch(models[0], batches, checks._sgd(models[0]), cross_entropy)
+    SOLUTION.train_one_epoch(
+        models[1],
+        batches,
+        checks._sgd(models[1]),
+        torch.amp.GradScaler("cpu", enabled=False),
+        cross_entropy,
+        CPU,
+        torch.float32,
+    )
+    accuracies = [
+        SOLUTION.plain_accuracy(models[0], batches),
+        SOLUTION.evaluate(models[1], batches, CPU, torch.float32),
+    ]
+
+    assert torch.equal(*map(checks._row, models))
+    assert accuracies[0] == pytest.approx(accuracies[1])
+
+
+def test_options_that_mean_nothing_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    """No step from zero batches, and no precision that is not there."""
+    for wrong in (["--accum-steps", "0"], ["--precision", "fp8"], ["--epochs", "-1"]):
+        with pytest.raises(SystemExit) as stopped:
+            SOLUTION.main(wrong)
+
+        assert 2 == stopped.value.code
+        assert 1 == capsys.readouterr().err.count("\n")
+
+
+def test_the_options_do_not_leak_into_the_data() -> None:
+    """A limited run sees the first samples of both sets, and the next run sees them all."""
+    options = SOLUTION.read_options([*QUICK, "--batch-size", "10"])
+    limited = SOLUTION.start_run(options)
+    free = SOLUTION.start_run(replace(options, limit_batches=None))
+
+    assert (30, 30) == (len(limited.train_loader.dataset), len(limited.test_loader.dataset))
+    assert (6000, 1000) == (len(free.train_loader.dataset), len(free.test_loader.dataset))
+    assert isinstance(free.model, nn.Module)
+
+
+@pytest.mark.parametrize(
+    "content", [b"garbage", b"", {"model": {}}, [1]], ids=["garbage", "empty", "wrong", "a list"]
+)
+def test_a_damaged_file_is_refused_and_stays(
+    content: object, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One sentence before anything is trained, and nothing is lost."""
+    path = tmp_path / "run.pt"
+    if isinstance(content, bytes):
+        path.write_bytes(content)
+    else:
+        torch.save(content, path)
+    before = path.read_bytes()
+
+    assert 2 == SOLUTION.main(["--device", "cpu", "--limit-batches", "2", "--resume", str(path)])
+    assert capsys.readouterr().err.endswith("move it away, or choose another --resume\n")
+    assert before == path.read_bytes()
