@@ -1,4 +1,4 @@
-"""Statements of the page "What we corrected" that no other test covers, held against PyTorch."""
+"""Statements on what we corrected, in lesson and foundations, that no other test covers."""
 
 import time
 
@@ -45,3 +45,14 @@ def test_old_amp_module_is_deprecated() -> None:
     """`torch.cuda.amp` warns; `torch.amp` is its successor."""
     with pytest.warns(FutureWarning, match="deprecated"):
         torch.cuda.amp.GradScaler(enabled=False)
+
+
+def test_one_seed_reaches_every_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`torch.manual_seed` seeds all GPUs itself, so CUDA needs no call of its own."""
+    seeds: list[int] = []
+    monkeypatch.setattr(torch.cuda, "manual_seed_all", seeds.append)
+
+    with torch.random.fork_rng():
+        torch.manual_seed(7)
+
+    assert [7] == seeds
