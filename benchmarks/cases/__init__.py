@@ -45,6 +45,7 @@ NAMES = (
     "transformer_memory",
     "data_parallel",
     "mnist_accuracy",
+    "quiet_faults",
     "notebook",
 )
 

@@ -9,7 +9,11 @@ Shapes: B is the batch size.
 import contextlib
 import io
 import math
+import os
+import re
 import statistics
+import subprocess
+import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 
@@ -18,6 +22,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from lesson_code.data import as_tensors, load_mnist
+from lesson_code.foundations.modules import failure_of
 
 Step = Callable[[nn.Module, torch.optim.Optimizer, torch.Tensor, torch.Tensor], torch.Tensor]
 CPU = torch.device("cpu")
@@ -94,6 +99,43 @@ def print_spoiled_batches() -> None:
         print(f"{name:24}{alone:18}{checked}")
     checked = outcome_of(lambda: assert_loss_is_healthy(torch.tensor(math.nan)))
     print(f"{'loss NaN':24}{'goes on':18}{checked}")
+
+
+# --8<-- [start:bad_label]
+def lines_after_a_bad_label(device: torch.device) -> dict[str, Callable[[], object]]:
+    """The loss of a label out of range, and two lines without labels."""
+    logits = torch.zeros(6, 10, device=device)
+    labels = torch.tensor([0, 1, 2, 3, 4, 10], device=device)
+    return {
+        "F.cross_entropy(logits, labels)": lambda: F.cross_entropy(logits, labels),
+        "logits.sum().item()": lambda: logits.sum().item(),
+        "torch.ones(1, device=device)": lambda: torch.ones(1, device=device),
+    }
+
+
+# --8<-- [end:bad_label]
+
+
+def try_a_bad_label(device: str) -> None:
+    """Print what each of these lines says; on a GPU the process is of no use afterwards."""
+    for line, work in lines_after_a_bad_label(torch.device(device)).items():
+        print(f"{line}\n    {failure_of(work)}", flush=True)
+
+
+def print_bad_label() -> None:
+    """Print the same lines from two fresh processes, the second of which waits for the GPU."""
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    code = f"from {__name__} import try_a_bad_label; try_a_bad_label({device!r})"
+    for title, waits in {"# as usual": "0", "# CUDA_LAUNCH_BLOCKING=1": "1"}.items():
+        environment = os.environ | {"CUDA_LAUNCH_BLOCKING": waits}
+        command = [sys.executable, "-c", code]
+        # A process whose GPU is lost may die at its end, after it has said everything.
+        child = subprocess.run(
+            command, env=environment, capture_output=True, text=True, check=False
+        )
+        print(f"\n{title}\n\n{child.stdout}", end="")
+        for said in re.findall(r"Assertion `.+?` failed", child.stderr):  # from the kernel itself
+            print(f"on stderr\n    {said}")
 
 
 # --8<-- [start:training_step]

@@ -158,7 +158,11 @@ def print_floor() -> dict[str, dict[str, float]]:
 
 
 def train_digits(
-    model: nn.Module, optimizer: torch.optim.Optimizer, training: Examples, test: Examples
+    model: nn.Module,
+    optimizer: torch.optim.Optimizer,
+    training: Examples,
+    test: Examples,
+    reset_gradients: bool = True,
 ) -> tuple[float, float]:
     """Train for three epochs.
 
@@ -167,6 +171,7 @@ def train_digits(
         optimizer: Of the model's parameters.
         training: Images and labels to learn from.
         test: Images and labels to be judged by.
+        reset_gradients: Whether each batch begins with fresh gradients.
 
     Returns:
         The average loss of the last epoch, and the share of test images that are recognised.
@@ -177,7 +182,8 @@ def train_digits(
     for _ in range(DIGIT_EPOCHS):
         total_loss = 0.0
         for batch in torch.randperm(len(images)).split(DIGIT_BATCH):
-            optimizer.zero_grad()
+            if reset_gradients:
+                optimizer.zero_grad()
             loss = criterion(model(images[batch]), labels[batch])
             loss.backward()
             optimizer.step()

@@ -69,6 +69,8 @@ def test_there_are_eight_mistakes_and_four_facts() -> None:
         "-100 is the default of `ignore_index`",  # FC33
         "`min()` of no labels raises",  # FC33
         "never met `backward`",  # FC11
+        'of="foundations/debugging:print_bad_label" device="cuda"',  # FM5
+        "With `CUDA_LAUNCH_BLOCKING=1` in the environment",
     ],
 )
 def test_the_page_says_what_was_corrected(fact: str) -> None:

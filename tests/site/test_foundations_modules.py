@@ -24,6 +24,7 @@ PHRASES = [
     (LOSSES, "the first loss is about ln(classes)"),
     (LOSSES, "the accuracy looks fine, and the loss refuses to go below"),
     (LOSSES, "ln(1 + (K − 1) / e)"),
+    (LOSSES, "[[quiet_faults.slow_sgd.softmax_first.loss]]"),  # FV6
     (LOSSES, "as many rows as there are classes"),
     (LOSSES, "in exactly the output's shape"),
 ]

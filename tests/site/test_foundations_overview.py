@@ -108,6 +108,7 @@ def test_replay_separates_what_the_defects_do() -> None:
     assert "**Dropout in validation ruins the measurement.**" in replay
     assert "The weights stay as they are" in replay
     assert 'of="foundations/incident:print_replay"' in replay
+    assert "[[quiet_faults.sgd.never_reset.accuracy]]" in replay  # FV8
     assert replay.index("//// check") < replay.index("lesson-output")
 
 

@@ -38,6 +38,7 @@ PHRASES = {
     "mnist-script": [
         "`torch.manual_seed` covers every device",
         "It never trains on made-up digits instead",
+        "Two loader workers change nothing",
         "47,040,016",
         "2646ac647ad5339dbf082846283269ea",
     ],

@@ -2,7 +2,10 @@
 
 import math
 import statistics
+import subprocess
 from functools import partial
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import torch
@@ -76,6 +79,51 @@ def test_pytorch_says_which_label_is_out_of_bounds() -> None:
 
     with pytest.raises(IndexError, match="Target 10 is out of bounds"):
         F.cross_entropy(features.new_zeros(6, 10), labels)
+
+
+def test_on_the_cpu_a_bad_label_spoils_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    """The line of the loss raises, and the process goes on."""
+    debugging.try_a_bad_label("cpu")
+
+    said = [line.strip() for line in capsys.readouterr().out.splitlines()[1::2]]
+    assert ["IndexError: Target 10 is out of bounds.", "no error", "no error"] == said
+
+
+def test_a_bad_label_has_processes_of_its_own(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both print what they saw, and what a kernel said on stderr, without the place in its file."""
+
+    def run(_: list[str], **more: Any) -> SimpleNamespace:
+        return SimpleNamespace(
+            stdout=f"waits: {more['env']['CUDA_LAUNCH_BLOCKING']}\n",
+            stderr="Loss.cu:245: block: [0,0,0] Assertion `t >= 0 && t < n_classes` failed.\n",
+        )
+
+    monkeypatch.setattr(subprocess, "run", run)
+
+    debugging.print_bad_label()
+
+    kernel = ["on stderr", "Assertion `t >= 0 && t < n_classes` failed"]
+    lines = [line.strip() for line in capsys.readouterr().out.splitlines() if line]
+    assert [
+        *["# as usual", "waits: 0", *kernel],
+        *["# CUDA_LAUNCH_BLOCKING=1", "waits: 1", *kernel],
+    ] == lines
+
+
+@pytest.mark.gpu
+def test_on_a_gpu_a_bad_label_spoils_the_process(capsys: pytest.CaptureFixture[str]) -> None:
+    """The error comes at innocent lines, up to the last; waiting moves it to the guilty one."""
+    debugging.print_bad_label()
+
+    usual, waiting = capsys.readouterr().out.split("# CUDA_LAUNCH_BLOCKING=1")
+    loss, total, fresh = (line for line in usual.splitlines() if line.endswith(("error", "ered")))
+    assert "no error" in loss
+    assert "CUDA error: device-side assert triggered" in total
+    assert "CUDA error: device-side assert triggered" in fresh
+    assert "CUDA error: device-side assert triggered" in waiting.split("logits.sum")[0]
+    assert "Assertion `" in usual
 
 
 def test_an_empty_batch_would_break_the_check_of_its_labels() -> None:

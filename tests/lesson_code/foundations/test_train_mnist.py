@@ -66,6 +66,28 @@ def test_it_repeats_itself(
     assert first != other
 
 
+def first_epoch(data: Path, workers: int) -> float:
+    """The mean loss of a first epoch on 256 images that so many processes load."""
+    train_mnist.seed_everything(13)
+    order = torch.Generator().manual_seed(13)
+    images = make_loaders(data, order, 256, 1)[0].dataset
+    model = build_model()
+    loader = DataLoader(
+        images,
+        batch_size=128,
+        shuffle=True,
+        generator=order,
+        num_workers=workers,
+        multiprocessing_context="spawn" if workers else None,
+    )
+    return train_one_epoch(model, loader, nn.CrossEntropyLoss(), build_optimizer(model), CPU)
+
+
+def test_two_loader_workers_give_the_same_first_epoch(data: Path, one_thread: None) -> None:
+    """The order is drawn before the workers get it, and nothing that they do is random."""
+    assert first_epoch(data, workers=0) == first_epoch(data, workers=2)
+
+
 def test_test_images_appear_after_the_last_choice(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,6 +4,7 @@ import subprocess
 import sys
 import sysconfig
 import zipfile
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -165,6 +166,18 @@ def test_step_1_in_a_fresh_environment(unpacked: Path) -> None:
     assert "4 of 4 passed" in filled.stdout
     assert 1 == outside.returncode
     assert "another interpreter runs" in outside.stdout
+
+
+def test_builds_that_do_not_fit_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A torchvision for CUDA beside a torch for the CPU raises no ImportError, and is seen."""
+    (tmp_path / "torchvision.py").write_text("raise RuntimeError('no operator nms')\n")
+    monkeypatch.delitem(sys.modules, "torchvision", raising=False)
+    monkeypatch.syspath_prepend(tmp_path)
+
+    said = check("1", starter_folder(tmp_path), "-k", "packages").text
+
+    assert "torchvision cannot be imported" in said
+    assert f"no operator nms; torch {version('torch')}, torchvision" in " ".join(said.split())
 
 
 def site_folders() -> list[str]:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.lesson_code.foundations.lab.workspace import STARTER, check, solved_folder
+from tests.lesson_code.foundations.lab.workspace import SOLUTIONS, STARTER, check, solved_folder
 
 STARTER_FILE = STARTER / "debug_model.py"
 # What mends each defect: text of the starter, and what takes its place.
@@ -216,3 +216,25 @@ def test_half_a_registration_is_counted(workspace: Path) -> None:
     (workspace / "debug_model.py").write_text(changed(broken(()), *edits), encoding="utf-8")
 
     assert "2 of 4 parameter tensors" in check("4", workspace, "-k", "registered").text
+
+
+@pytest.mark.parametrize(
+    ("change", "state", "said"),
+    [
+        ((": ", ":\n  "), "passed", ""),
+        (("RuntimeError after a warning about sizes [64] and [64, 4]", ""), "open", "Repair 3"),
+        (("the layers are in a ModuleList", "<fill>"), "open", "Repair 2"),
+    ],
+)
+def test_a_note_has_its_entries(
+    change: tuple[str, str], state: str, said: str, workspace: Path
+) -> None:
+    """A field may go on over lines; what is empty or a placeholder leaves its entry open."""
+    note = (SOLUTIONS / "debugging-note.md").read_text(encoding="utf-8")
+    assert change[0] in note
+    (workspace / "debugging-note.md").write_text(note.replace(*change), encoding="utf-8")
+
+    checked = check("4", workspace, "-k", "note")
+
+    assert state in checked.states.values()
+    assert said in checked.text.partition("not so:")[2]

@@ -91,6 +91,14 @@ def test_a_good_note_is_complete(symptoms: Any) -> None:
     assert [] == symptoms(GOOD)
 
 
+def test_a_wrapped_note_is_as_complete(symptoms: Any) -> None:
+    """What was seen may stand in a later line of its item."""
+    wrapped = GOOD.replace("- Overfit one batch: 32", "- Overfit one batch:\n  32")
+    assert wrapped != GOOD
+
+    assert [] == symptoms(wrapped)
+
+
 @pytest.mark.parametrize("fault", FAULTY)
 def test_a_faulty_note_has_one_finding(fault: str, symptoms: Any) -> None:
     """Each fault is found, and nothing besides."""

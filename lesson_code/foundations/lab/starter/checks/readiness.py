@@ -73,7 +73,8 @@ def _parts(text: str) -> dict[str, str]:
 
 
 def _items(text: str) -> list[str]:
-    return re.findall(r"^\s*(?:[-*]|\d+\.)\s+(\S.*)$", text, re.MULTILINE)
+    """The items of a list, each with the lines that go on with it."""
+    return re.split(r"^\s*(?:[-*]|\d+\.)\s+(?=\S)", text, flags=re.MULTILINE)[1:]
 
 
 def _run_under_review(text: str, metrics: dict[str, Any]) -> list[Finding]:
@@ -127,8 +128,8 @@ def _checkpoint(text: str, checkpoint: dict[str, Any]) -> list[Finding]:
 
 
 def _risks(text: str) -> list[Finding]:
-    count = len(_items(text))
-    return [Finding("fewer than two risks", f"{count} items")] if count < RISKS else []
+    count = len([item for item in _items(text) if not re.match(PLACEHOLDERS, item)])
+    return [Finding("fewer than two risks", f"found {count}")] if count < RISKS else []
 
 
 def _verdict(text: str) -> list[Finding]:

@@ -2,6 +2,7 @@
 
 import sys
 from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from .points import Finding, OpenPointError, point, require
@@ -38,15 +39,24 @@ def test_packages() -> None:
     for name in PACKAGES:
         try:
             import_module(name)
-        except ImportError as problem:
-            missing.append(Finding(f"{name} cannot be imported", str(problem)))
+        except Exception as problem:  # builds that do not fit raise more than ImportError
+            shown = f"{problem}; {', '.join(map(installed, PACKAGES))}"
+            missing.append(Finding(f"{name} cannot be imported", shown))
     if missing:
         raise OpenPointError(*missing)
+
+
+def installed(name: str) -> str:
+    """A package and the version that the environment has of it."""
+    try:
+        return f"{name} {version(name)}"
+    except PackageNotFoundError:
+        return f"no {name}"
 
 
 @point("importing torch prints a version, 2.6 or later", PART)
 def test_version() -> None:
     """PyTorch is young enough to load checkpoints safely by default."""
-    version = str(import_module("torch").__version__)
-    found = tuple(int(number) for number in version.split("+")[0].split(".")[:2])
-    require(found >= OLDEST_TORCH, "this PyTorch is older than 2.6", f"torch {version}")
+    running = str(import_module("torch").__version__)
+    found = tuple(int(number) for number in running.split("+")[0].split(".")[:2])
+    require(found >= OLDEST_TORCH, "this PyTorch is older than 2.6", f"torch {running}")

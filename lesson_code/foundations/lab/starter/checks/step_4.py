@@ -79,21 +79,30 @@ def evidence(text: str) -> bool:
     return bool(re.search(r"\d|[\"“`'][^\"”`']{3,}", text))
 
 
+def complete(entry: str) -> bool:
+    """Whether an entry of the note has its three fields, each of one line or more."""
+    field = r"^\W*(Symptom|Evidence|Change)\W*:"
+    pieces = re.split(field, entry, flags=re.MULTILINE)[1:]
+    texts = (text.strip(" *\n") for text in pieces[1::2])
+    fields = {
+        name: text
+        for name, text in zip(pieces[::2], texts, strict=True)
+        if text and not text.startswith("<")
+    }
+    return len(fields) == 3 and evidence(fields["Symptom"] + fields["Evidence"])
+
+
 @point("at least one failure was observed before it was repaired: the note has it", "Lab, Step 4")
 def test_note() -> None:
     """The note has an entry for each repair, with symptom, evidence and change."""
-    entries = re.split(r"^##\s.*$", read(NOTE), flags=re.MULTILINE)[1:]
-    complete = []
-    for entry in entries:
-        fields = dict(
-            re.findall(r"^\W*(Symptom|Evidence|Change)\W*:[* ]*([^\s<].*)$", entry, re.MULTILINE)
-        )
-        complete.append(len(fields) == 3 and evidence(fields["Symptom"] + fields["Evidence"]))
+    pieces = re.split(r"^##\s+(.*)$", read(NOTE), flags=re.MULTILINE)[1:]
+    entries = list(zip(pieces[::2], pieces[1::2], strict=True))
+    lacking = [heading for heading, entry in entries if not complete(entry)]
     require(
-        sum(complete) >= REPAIRS,
+        len(entries) - len(lacking) >= REPAIRS,
         "the note does not have six complete entries",
-        f"{sum(complete)} of {len(entries)} have symptom, evidence with a number or a quotation, "
-        "and change",
+        f"{len(entries) - len(lacking)} of {len(entries)} have symptom, evidence with a number or "
+        f"a quotation, and change; not so: {', '.join(lacking) or 'none'}",
     )
 
 
