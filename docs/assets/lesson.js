@@ -43,12 +43,28 @@ function noteVisit() {
   saveEntry(browserRecord().store, PROGRESS, address, { title, at: new Date().toISOString() });
 }
 
+/** Load an element's module and define it. @param {string} tag */
+async function wake(tag) {
+  const element = await elements[tag]?.();
+  if (element && !customElements.get(tag)) customElements.define(tag, element);
+}
+
+// These stand far down on long pages: whoever does not get there need not load them.
+const LATE = ["memory-table", "own-report"];
+const arrivals = new IntersectionObserver(
+  (entries) => {
+    for (const { isIntersecting, target } of entries) if (isIntersecting) wake(target.localName);
+  },
+  { rootMargin: "800px" },
+);
+
 async function onPage() {
   noteVisit();
-  for (const [tag, load] of Object.entries(elements)) {
-    if (!document.querySelector(tag)) continue;
-    const element = await load();
-    if (!customElements.get(tag)) customElements.define(tag, element);
+  arrivals.disconnect();
+  for (const tag of Object.keys(elements)) {
+    const [first] = document.getElementsByTagName(tag);
+    if (first && LATE.includes(tag)) arrivals.observe(first);
+    else if (first) await wake(tag);
   }
 }
 

@@ -235,7 +235,6 @@ def _print_steps(precision: str) -> dict[str, object]:
     return {"parameters": parameters, **found}
 
 
-# --8<-- [start:checkpointed]
 class Checkpointed(nn.Module):
     """Layers of which only the input is kept; backward runs them again."""
 
@@ -256,9 +255,6 @@ def checkpointed_resnet50(each: Literal["block", "stage"]) -> nn.Module:
         blocks = nn.Sequential(*map(Checkpointed, stage))
         setattr(model, name, blocks if each == "block" else Checkpointed(stage))
     return model
-
-
-# --8<-- [end:checkpointed]
 
 
 def step_flop(make_model: Callable[[], nn.Module]) -> int:

@@ -50,6 +50,7 @@ def open_table(browser: Browser, course: str) -> Iterator[Opener]:
         page.on("pageerror", lambda error: errors.append(str(error)))
         page.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)
         page.goto(f"{course}memory/")
+        page.locator("memory-table").scroll_into_view_if_needed()
         if options.get("java_script_enabled", True):
             expect(page.locator("memory-table select")).to_have_count(3)
         return page

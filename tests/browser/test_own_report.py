@@ -11,6 +11,7 @@ EXPECTED = (
 
 def _text(page: Page, site: str) -> None:
     page.goto(site + PAGE)
+    page.locator("own-report").scroll_into_view_if_needed()  # it wakes when somebody comes near
     expect(page.get_by_label("What yours printed")).to_be_visible()
 
 
@@ -25,6 +26,7 @@ def test_a_report_is_compared_and_kept(page: Page, site: str) -> None:
     report.fill(EXPECTED.replace("GPU: ✓", "cpu: ✓").replace("on cuda:", "on cpu:"))
     expect(verdict).to_have_text("All 5 lines of the report are there. Now compare the values.")
     page.reload()
+    page.locator("own-report").scroll_into_view_if_needed()
 
     expect(page.get_by_label("What yours printed")).to_have_value(
         EXPECTED.replace("GPU: ✓", "cpu: ✓").replace("on cuda:", "on cpu:")
@@ -37,6 +39,7 @@ def test_an_empty_report_is_forgotten(page: Page, site: str) -> None:
     page.get_by_label("What yours printed").fill("Device: cpu")
     page.get_by_label("What yours printed").fill("")
     page.reload()
+    page.locator("own-report").scroll_into_view_if_needed()
 
     expect(page.get_by_label("What yours printed")).to_have_value("")
     expect(page.locator(".report-verdict")).to_have_text("")

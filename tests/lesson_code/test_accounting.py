@@ -6,17 +6,17 @@ from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
 from lesson_code.accounting import (
+    batches_per_epoch,
     cpu_peak_flop_per_s,
+    dataset_bytes,
     device_days,
     device_years,
-    sustained_flop_per_s,
-    transformer_training_flop,
-    batches_per_epoch,
-    dataset_bytes,
     last_batch_size,
     linear_layers_bytes,
     linear_layers_parameters,
     linear_layers_training_flop,
+    sustained_flop_per_s,
+    transformer_training_flop,
 )
 from lesson_code.models import MNISTClassifier, TinyClassifier, parameter_count
 
