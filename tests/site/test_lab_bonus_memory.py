@@ -58,7 +58,9 @@ def test_a_page_has_a_goal_steps_and_questions(page: str) -> None:
     assert "**Goal:**" in page
     assert re.search(r"^## Steps \{ #steps \}$", page, flags=re.MULTILINE)
     questions = page.split("## Questions { #questions }")[1]
-    assert 3 == questions.count("//// check |") == questions.count("/// answer")
+    checks = questions.count("//// check |")
+    assert 3 == checks + questions.count("??? question")
+    assert checks == questions.count("/// answer")
     assert page.rstrip().endswith("{ .next-step }")
 
 
