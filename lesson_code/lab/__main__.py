@@ -1,6 +1,7 @@
 """`python -m lesson_code.lab start DIR` copies the exercises; `check N FILE` grades an answer."""
 
 import argparse
+import io
 import json
 import shutil
 import sys
@@ -84,4 +85,7 @@ def _refuse(sentence: str) -> int:
 
 
 if __name__ == "__main__":
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # An error of an answer may contain what the terminal has no character for.
+        sys.stdout.reconfigure(errors="backslashreplace")
     sys.exit(main())

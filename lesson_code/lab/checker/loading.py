@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
-from lesson_code.lab.checker.points import ANSWER, place_in
+from lesson_code.lab.checker.points import ANSWER, place_in, text_of
 
 
 class AnswerError(Exception):
@@ -30,13 +30,15 @@ def load(path: Path) -> ModuleType:
     try:
         spec.loader.exec_module(answer)
     except SyntaxError as problem:
-        place = f"{Path(problem.filename or path).name}, line {problem.lineno}"
-        line = (problem.text or "").strip()
-        raise AnswerError(f"{place} is no Python: {problem.msg}: {line}") from None
+        place = Path(problem.filename or path).name
+        if problem.lineno:  # binary content has no lines
+            place += f", line {problem.lineno}"
+        line = f": {problem.text.strip()}" if problem.text else ""
+        raise AnswerError(f"{place} is no Python: {problem.msg}{line}") from None
     except BaseException as problem:  # an answer may even call sys.exit
-        text = " ".join(str(problem).split())
+        text = text_of(problem)
         raise AnswerError(
-            f"{path.name} can't be imported: {type(problem).__name__}: {text}"
+            f"{path.name} can't be imported: {type(problem).__name__}{text and f': {text}'}"
             f"{place_in(problem, answer)}"
         ) from None
     finally:

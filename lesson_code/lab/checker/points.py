@@ -16,6 +16,7 @@ State = Literal["pass", "fail", "not done yet", "skipped"]
 Run = Callable[[Any], None]
 
 ANSWER = "lab_answer"  # what an answer is called as a module, whatever its file is called
+LONGEST = 600  # characters of an error's text; PyTorch lists signatures at length
 _advice: list[str] = []
 
 
@@ -102,7 +103,9 @@ def judge(check: Check, answer: ModuleType) -> Outcome:
         return replace(outcome, state="skipped", message="needs a CUDA GPU")
     _advice.clear()
     torch.manual_seed(0)
-    # An answer may leave the recording of graphs switched off; the next check is none the worse.
+    # An answer may leave other defaults behind; the next check is none the worse.
+    torch.set_default_device(None)
+    torch.set_default_dtype(torch.float32)
     with warnings.catch_warnings(record=True) as warned, torch.enable_grad():
         warnings.simplefilter("always")
         try:
@@ -116,16 +119,29 @@ def judge(check: Check, answer: ModuleType) -> Outcome:
 
 
 def _stopped(outcome: Outcome, problem: BaseException, answer: ModuleType) -> Outcome:
-    text = " ".join(str(problem).split())
+    text = text_of(problem)
+    error = f"{type(problem).__name__}{text and f': {text}'}"
     if isinstance(problem, NotImplementedError) and text.startswith("TODO"):
         return replace(outcome, state="not done yet")
     if isinstance(problem, AttributeError) and problem.obj is answer:
         message = f"the file has no {problem.name}; keep the names that the starter gives"
+    elif place := place_in(problem, answer):
+        message = f"your code stopped with {error}{place}"
     else:
         message = (
-            f"your code stopped with {type(problem).__name__}: {text}{place_in(problem, answer)}"
+            f"the check could not go on with what your code gives it, {error}; "
+            "keep the names, arguments and results that the starter has"
         )
     return replace(outcome, state="fail", message=message)
+
+
+def text_of(problem: BaseException) -> str:
+    """What an error says, in one line that is not too long; nothing if it can't be asked."""
+    try:
+        text = " ".join(str(problem).split())
+    except Exception:
+        return ""
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]} …"
 
 
 def place_in(problem: BaseException, answer: ModuleType) -> str:

@@ -84,9 +84,10 @@ class Child:
             line = self.lines.get(timeout=within_s)
         except queue.Empty:
             raise TimeoutError from None
-        if not line:
-            raise EOFError
-        return json.loads(line)
+        try:
+            return json.loads(line)
+        except ValueError:  # nothing more, or what an answer wrote in place of it
+            raise EOFError from None
 
 
 def examine(exercise: int, path: Path, deadlines: Deadlines | None = None) -> Iterator[Outcome]:

@@ -5,7 +5,7 @@ the same way as it refuses a GPU.
 """
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Self
 from unittest.mock import patch
 
 import torch
@@ -14,7 +14,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from lesson_code.lab.checker.points import require, todo
 
-META = torch.device("meta")
+CPU, META = torch.device("cpu"), torch.device("meta")
 
 
 @todo("1.1", "choose a device")
@@ -25,6 +25,7 @@ def chooses_what_can_be_used(answer: Any) -> None:
             found = answer.pick_device()
             _require_device(found)
             preferred = answer.pick_device(prefer="cpu")
+            _require_device(preferred)
         require(
             found.type == expected,
             f"{expected!r} when torch.cuda.is_available() is {available}",
@@ -32,7 +33,7 @@ def chooses_what_can_be_used(answer: Any) -> None:
             "ask whether CUDA can be used now; what PyTorch was built for is another question",
         )
         require(
-            torch.device(preferred).type == "cpu",
+            preferred.type == "cpu",
             'the CPU when it is asked for with prefer="cpu"',
             repr(str(preferred)),
             "a preference comes before everything else",
@@ -89,11 +90,24 @@ def creates_it_there(answer: Any) -> None:
         f"numbers made on the CPU by {', '.join(elsewhere)} and copied",
         "tell the function that makes the numbers where to make them",
     )
-    values = answer.make_on_device((64,), torch.device("cpu"))
     require(
-        len(values.unique()) > 1,
+        torch.ones(()).device == CPU,
+        "other new tensors to be made where they were before",
+        f"them on {torch.ones(()).device}",
+        "tell the one call where to make its numbers, and not all of PyTorch",
+    )
+    state = torch.get_rng_state()
+    values = answer.make_on_device((64,), CPU)
+    require(
+        isinstance(values, torch.Tensor) and values.device == CPU,
+        "a tensor on the CPU when the device is the CPU",
+        f"one on {values.device}" if isinstance(values, torch.Tensor) else repr(values),
+        "take the device that is given",
+    )
+    require(
+        not torch.equal(state, torch.get_rng_state()),
         "random numbers",
-        f"{values[0].item()} everywhere",
+        f"numbers that PyTorch did not draw, such as {values[0].item()}",
         "torch.rand makes random numbers",
     )
 
@@ -106,7 +120,11 @@ def moves_a_tensor(answer: Any) -> None:
     require(
         isinstance(moved, torch.Tensor) and moved.device == META,
         "the moved tensor as the result",
-        "nothing" if moved is None else f"a tensor on {getattr(moved, 'device', moved)}",
+        "nothing"
+        if moved is None
+        else f"a tensor on {moved.device}"
+        if isinstance(moved, torch.Tensor)
+        else repr(moved),
         "moving a tensor makes a new one; the old one does not change",
     )
     require(
@@ -115,25 +133,47 @@ def moves_a_tensor(answer: Any) -> None:
         f"it is on {tensor.device} now",
         "do not change what was given",
     )
+    whole = torch.arange(6)
+    kept = answer.move_tensor(whole, CPU)
+    require(
+        isinstance(kept, torch.Tensor) and kept.dtype == whole.dtype and torch.equal(kept, whole),
+        f"the same numbers as before, {whole}",
+        f"{kept}, of type {getattr(kept, 'dtype', type(kept).__name__)}",
+        "moving copies the numbers and changes nothing about them",
+    )
 
 
 @todo("1.4", "move a model")
 def moves_a_model(answer: Any) -> None:
     """Every parameter and buffer moves, and the model stays the same object."""
+    for model in (answer.SmallModel(), nn.Linear(2, 2)):
+        moved = answer.move_model(model, META)
+        require(
+            moved is model,
+            "the same model as the result",
+            "nothing" if moved is None else "another object",
+            "a model moves in place and is returned",
+        )
+        left = [name for name, tensor in _tensors(model) if tensor.device != META]
+        require(
+            not left,
+            f"all parameters and buffers of {type(model).__name__} on the device",
+            f"{', '.join(left)} still on the CPU",
+            "one call on the model moves all of them",
+        )
     model = answer.SmallModel()
-    moved = answer.move_model(model, META)
+    before = {name: tensor.clone() for name, tensor in _tensors(model)}
+    answer.move_model(model, CPU)
+    changed = [
+        name
+        for name, tensor in _tensors(model)
+        if tensor.dtype != before[name].dtype or not torch.equal(tensor, before[name])
+    ]
     require(
-        moved is model,
-        "the same model as the result",
-        "nothing" if moved is None else "another object",
-        "a model moves in place and is returned",
-    )
-    left = [name for name, tensor in _tensors(model) if tensor.device != META]
-    require(
-        not left,
-        "all parameters and buffers on the device",
-        f"{', '.join(left)} still on the CPU",
-        "one call on the model moves all of them",
+        not changed,
+        "the same numbers in the model as before",
+        f"others in {', '.join(changed)}",
+        "moving copies the numbers and changes nothing about them",
     )
 
 
@@ -149,10 +189,13 @@ def finds_the_misplaced(answer: Any) -> None:
     model = answer.SmallModel()
     model.norm.running_mean = model.norm.running_mean.to(META)
     _require_names(
-        answer.misplaced(model, torch.device("cpu")),
+        answer.misplaced(model, CPU),
         ["norm.running_mean"],
         "a model of which one buffer is elsewhere",
     )
+    model = nn.Linear(2, 2)
+    model.register_buffer("mask", torch.ones(2, device=META), persistent=False)
+    _require_names(answer.misplaced(model, CPU), ["mask"], "a buffer that is not saved")
 
 
 @todo("1.5", "find what is in the wrong place")
@@ -167,9 +210,15 @@ def knows_that_cuda_is_cuda_0(answer: Any) -> None:
 
 def _require_names(found: Any, expected: list[str], what: str) -> None:
     require(
-        sorted(found or []) == sorted(expected),
+        isinstance(found, list) and all(isinstance(name, str) for name in found),
+        f"a list of names for {what}",
+        repr(found),
+        "collect the names, and return the list",
+    )
+    require(
+        sorted(found) == sorted(expected),
         f"{expected or 'no names'} for {what}",
-        f"{list(found) if found else 'no names'}",
+        f"{found or 'no names'}",
         "look at every parameter and buffer; a device with a number has the type of one without",
     )
 
@@ -204,28 +253,51 @@ class _OnFirstGPU:
 
 
 class _Counting(nn.Module):
-    """A linear layer that counts its calls, and ends a retry that has no end."""
+    """A linear layer that counts its calls, ends a retry without end, and once held stays.
+
+    Attributes:
+        moves: How often somebody tried to move or convert it, once held.
+        error: What its last call raised.
+    """
 
     def __init__(self) -> None:
         super().__init__()
         self.layer = nn.Linear(4, 2)
-        self.calls = 0
+        self.calls = self.moves = 0
+        self.held = False
+        self.error: RuntimeError | None = None
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         self.calls += 1
         if self.calls > 20:
             raise SystemExit("the model was called more than 20 times")
-        output: torch.Tensor = self.layer(x)
+        try:
+            output: torch.Tensor = self.layer(x)
+        except RuntimeError as error:
+            self.error = error
+            raise
         return output
+
+    def _apply(self, *args: Any, **options: Any) -> Self:
+        """What every way to move a module calls."""
+        self.moves += self.held
+        if self.held:
+            return self
+        return super()._apply(*args, **options)  # type: ignore[no-untyped-call]
 
 
 @todo("1.6", "survive a device mismatch")
 def moves_the_input_once(answer: Any) -> None:
     """The input follows the model, which stays."""
     model = _Counting().to(META)
+    model.held = True
     try:
         output = answer.forward_safely(model, torch.ones(3, 4))
     except SystemExit:
+        output = None
+    except RuntimeError:
+        if not model.moves:
+            raise
         output = None
     require(
         model.calls <= 2,
@@ -234,9 +306,9 @@ def moves_the_input_once(answer: Any) -> None:
         "try once more, not for ever",
     )
     require(
-        model.layer.weight.device == META,
+        model.moves == 0 and model.layer.weight.device == META,
         "the model to stay on its device",
-        f"it is on {model.layer.weight.device} now",
+        "a call that moves it",
         "the input is small and the model may be large; move the input",
     )
     require(
@@ -244,6 +316,12 @@ def moves_the_input_once(answer: Any) -> None:
         "the output, on the model's device",
         "nothing" if output is None else f"{getattr(output, 'device', output)}",
         "return what the second call gives",
+    )
+    require(
+        output.requires_grad,
+        "an output that gradients can flow back from",
+        "one without a graph",
+        "train with it: call the model as it is",
     )
 
 
@@ -255,8 +333,8 @@ def lets_other_errors_out(answer: Any) -> None:
         answer.forward_safely(model, torch.ones(3, 5))
     except NotImplementedError:
         raise  # a TODO, and a RuntimeError too
-    except RuntimeError:
-        error = "the error"
+    except RuntimeError as found:
+        error = "the error" if found is model.error else f"another one, {found}"
     except SystemExit:
         error = "a retry without end"
     else:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
 from typing import Any
-from unittest.mock import patch
+from unittest.mock import Mock, patch
 
 import torch
 from torch import nn
@@ -380,18 +380,25 @@ def reads_the_true_time(answer: Any) -> None:
     """On a device whose clock is turned by hand, each order gives the time that a step takes."""
     for kernels_s in ((KERNEL_S, OTHER_KERNEL_S), (OTHER_KERNEL_S, KERNEL_S)):
         device = Clockwork(LAUNCH_S, FIRST_S)
-        step_a, step_b = (partial(device.launch, seconds) for seconds in kernels_s)
+        step_a, step_b = (Mock(side_effect=partial(device.launch, s)) for s in kernels_s)
         found = answer.compare_speed(step_a, step_b, device.wait, device.clock, WARMUP, ITERS)
+        require(
+            isinstance(found, answer.Speed),
+            "a Speed with two times and their ratio",
+            repr(found),
+            "return Speed(a_s, b_s, ratio)",
+        )
         _require_times(found, [seconds + LAUNCH_S / ITERS for seconds in kernels_s])
+        calls = [step_a.call_count, step_b.call_count]
+        require(
+            calls == [WARMUP + ITERS] * 2,
+            f"{WARMUP + ITERS} calls of each step, of which the first {WARMUP} warm up",
+            calls,
+            "warmup and iters say how often",
+        )
 
 
-def _require_times(found: Any, expected: list[float]) -> None:
-    require(
-        isinstance(found, tuple) and len(found) == 3,
-        "a Speed with two times and their ratio",
-        repr(found),
-        "return Speed(a_s, b_s, ratio)",
-    )
+def _require_times(found: tuple[float, float, float], expected: list[float]) -> None:
     for seconds, right in zip(found, expected, strict=False):
         nearest = min(READINGS_MS, key=lambda reading: abs(reading - 1e3 * seconds))
         known = math.isclose(1e3 * seconds, nearest, rel_tol=0.01, abs_tol=0.01)
@@ -399,7 +406,9 @@ def _require_times(found: Any, expected: list[float]) -> None:
             math.isclose(seconds, right, rel_tol=0.001),
             f"{1e3 * right:.3f} ms a step",
             f"{1e3 * seconds:.3f} ms",
-            READINGS_MS[nearest] if known else "wait before the clock starts and before it stops",
+            READINGS_MS[nearest]
+            if known
+            else "wait before the clock starts and before it stops, and divide by the timed steps",
         )
     require(
         math.isclose(found[2], expected[0] / expected[1], rel_tol=0.002),
@@ -480,9 +489,15 @@ def _require_records(
         f"{len(found)} records" if isinstance(found, list) else repr(found),
         "note every step, skipped or not",
     )
+    require(
+        all(isinstance(record, answer.StepRecord) for record in found),
+        "a StepRecord for each step",
+        f"{found[0]!r} for the first",
+        "the class stands at the top of the file",
+    )
     for name, hint in (
         ("step", "count the batches from 0"),
-        ("scale_before", "ask the scaler before the step"),
+        ("scale_before", "ask the scaler before the step, and let train_step make the step"),
         ("scale_after", "ask the scaler again after the step"),
         ("skipped", "a scale that falls is the only sure sign: growth is none, nor is the loss"),
         ("loss", "note what train_step returns"),
@@ -492,7 +507,7 @@ def _require_records(
             require(
                 _same(value, wanted),
                 f"{name} {wanted} at step {right.step} of {what}",
-                f"{value}",
+                repr(value),
                 hint,
             )
 

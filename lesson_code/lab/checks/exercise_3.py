@@ -71,7 +71,7 @@ def _require_line(
 ) -> None:
     found = answer.memory_per_batch(make_model, SIZES, CPU)
     require(
-        isinstance(found, tuple) and len(found) == 3,
+        isinstance(found, answer.MemoryLine),
         "a MemoryLine",
         repr(found),
         "return the rows, the fixed bytes and the bytes of a sample",
@@ -79,7 +79,9 @@ def _require_line(
     rows, fixed, per_sample = found
     expected_fixed, expected_per_sample = expected
     require(
-        [batch_size for batch_size, _ in rows] == SIZES,
+        isinstance(rows, list)
+        and all(isinstance(row, tuple) and len(row) == 2 for row in rows)
+        and [batch_size for batch_size, _ in rows] == SIZES,
         f"rows for the batch sizes {SIZES}",
         f"{rows}",
         "a row is a batch size and its bytes",
@@ -91,6 +93,8 @@ def _require_line(
             f"about {wanted:,} bytes for {batch_size} samples of {what}",
             f"{bytes_:,}",
             "read the meter before backward, while the loss is still there"
+            if bytes_ == 0
+            else "make a batch of the size that the row names, and leave out nothing but parameters"
             if bytes_ < wanted
             else "parameters are there whatever the batch; tell the meter to leave them out",
         )
@@ -128,11 +132,17 @@ def finds_the_largest_batch(answer: Any) -> None:
         gpu = SimulatedGPU(fits)
         found = _search(answer, gpu)
         require(
+            isinstance(found, int),
+            "a batch size, which is an int, or 0 if none fits",
+            repr(found),
+            "return a number in every case, and divide with //",
+        )
+        require(
             found == fits,
             f"{fits}, the largest batch that the simulated GPU fits",
             found,
             "the last size that was tried is not always the last that worked"
-            if isinstance(found, int) and found > fits
+            if found > fits
             else "search between the last success and the first failure",
         )
         require(
@@ -482,10 +492,15 @@ def checkpoints_each_block(answer: Any) -> None:
         "another one",
         "pass the output of each block to the next",
     )
-    furthest = max(
-        math.inf if b is None or a is None else (a - b).abs().max().item()
-        for a, b in zip(plain.gradients, found.gradients, strict=True)
+    missing = sum(gradient is None for gradient in found.gradients)
+    require(
+        missing == 0,
+        "a gradient for each parameter",
+        f"none for {missing} of {len(found.gradients)}",
+        "the output of each block has to reach the next with its graph",
     )
+    pairs = zip(plain.gradients, found.gradients, strict=True)
+    furthest = max((a - b).abs().max().item() for a, b in pairs if a is not None and b is not None)
     require(
         furthest == 0,
         "the gradients of plain_forward, bit for bit",
@@ -503,7 +518,7 @@ def checkpoints_each_block(answer: Any) -> None:
         in_turn(found.events, DEPTH),
         "each block to be computed again right before its own backward pass",
         " ".join(found.events),
-        "one checkpoint around everything brings all activations back at once",
+        "a checkpoint around several blocks brings all their activations back at once",
     )
 
 
@@ -545,7 +560,9 @@ def compares_both_ways(answer: Any) -> None:
     with patch.object(answer, "checkpointed_forward", _checkpointed_forward, create=True):
         found = answer.compare_checkpointing(make_blocks, x)
     require(
-        isinstance(found, tuple) and [2, 2] == [len(cost) for cost in found],
+        isinstance(found, tuple)
+        and len(found) == 2
+        and all(isinstance(cost, answer.Cost) for cost in found),
         "two Costs",
         repr(found),
         "return what the plain pass costs, and then what the checkpointed one costs",
@@ -556,13 +573,15 @@ def compares_both_ways(answer: Any) -> None:
             wanted <= saved_bytes <= wanted + 2 * INPUT_BYTES,  # a loss may save something, too
             f"about {wanted:,} bytes saved by {name}",
             f"{saved_bytes:,}",
-            "read the meter between forward and backward, parameters left out",
+            "read the meter between forward and backward, and leave out nothing but parameters",
         )
         require(
             forward_runs == runs,
             f"{runs} {'runs' if runs > 1 else 'run'} of each block with {name}",
             forward_runs,
-            "run a backward pass too, and count where a block begins: a second run stops early",
+            "count the runs of one block, and take new blocks for each way"
+            if forward_runs > runs
+            else "run backward too, and count where a block begins; a second run stops early",
         )
 
 
@@ -572,7 +591,7 @@ def keeps_numbers_only(answer: Any) -> None:
     for train in (True, False):
         where = "training" if train else "evaluation"
         model, batches = small_model(), small_batches()
-        expected = [cross_entropy(model(x), y).item() for x, y in batches]
+        expected, gradients = _losses_and_gradients(model, batches)
         meter = SavedBytes(model)
         before, after = _watch(model, meter)
         with meter:
@@ -581,14 +600,16 @@ def keeps_numbers_only(answer: Any) -> None:
         require(
             isinstance(losses, list) and all(isinstance(loss, float) for loss in losses),
             f"a list of floats after {where}",
-            f"{type(losses).__name__} of {type(losses[0]).__name__}" if losses else f"{losses!r}",
+            f"list of {type(losses[0]).__name__}"
+            if isinstance(losses, list) and losses
+            else repr(losses),
             "a number is enough for the log; a tensor brings its device along",
         )
         require(
             len(losses) == len(expected) and all(map(_close, losses, expected)),
             f"the loss of each of {len(expected)} batches",
             f"{losses[:3]}, {len(losses)} in all",
-            "one loss a batch, in order",
+            "one loss a batch, in order, and no step of an optimizer between",
         )
         with_gradient = [p.grad is not None for p in model.parameters()]
         require(
@@ -597,7 +618,32 @@ def keeps_numbers_only(answer: Any) -> None:
             f"{sum(with_gradient)} of {len(with_gradient)} parameters with one",
             "send each loss backward if train is true, and only then",
         )
+        require(
+            not train or all(map(_same_gradient, (p.grad for p in model.parameters()), gradients)),
+            "the sum of all batches' gradients in the parameters after training",
+            "other gradients",
+            "backward adds to what is there; neither clear nor divide it",
+        )
         _require_no_graphs_beside(before if train else after, where)
+        require(
+            torch.is_grad_enabled() and all(p.requires_grad for p in model.parameters()),
+            f"gradients to be recorded again after {where}",
+            "gradients that stay switched off",
+            "a with block puts back what it found",
+        )
+
+
+def _losses_and_gradients(
+    model: nn.Module, batches: list[Batch]
+) -> tuple[list[float], list[torch.Tensor]]:
+    """The loss of each batch, and the gradient of their sum."""
+    losses = [cross_entropy(model(x), y) for x, y in batches]
+    gradients = torch.autograd.grad(sum(losses, torch.zeros(())), list(model.parameters()))
+    return [loss.item() for loss in losses], list(gradients)
+
+
+def _same_gradient(found: torch.Tensor | None, expected: torch.Tensor) -> bool:
+    return found is not None and bool((found - expected).norm() <= 1e-4 * expected.norm())
 
 
 def _close(found: float, expected: float) -> bool:

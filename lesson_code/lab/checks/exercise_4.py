@@ -43,6 +43,7 @@ CPU = torch.device("cpu")
 FLOAT32, BFLOAT16, FLOAT16 = torch.float32, torch.bfloat16, torch.float16
 SCALE = 1024.0
 SPEEDUP_ON_A_GPU = 3.0
+EVALUATION_S = 0.02
 
 
 def _off() -> torch.amp.GradScaler:
@@ -99,6 +100,20 @@ def sets_up_what_was_asked_for(answer: Any) -> None:
         f"batches of {sizes}" if len(sizes) < 9 else f"{len(sizes)} batches",
         "the data are limited in samples, the option counts batches",
     )
+    whole = _start(answer, "--batch-size", "64", "--workers", "1", limit="94")
+    dealt, samples = 64 * len(whole.train_loader), len(whole.train_loader.dataset)
+    require(
+        dealt >= samples,
+        f"training batches that hold all {samples:,} samples",
+        f"batches that hold {dealt:,}",
+        "the last batch may be smaller; keep it",
+    )
+    require(
+        whole.train_loader.num_workers == 1,
+        "one worker for the training data with --workers 1",
+        whole.train_loader.num_workers,
+        "a loader takes the number of its workers",
+    )
     require(
         not run.train_loader.pin_memory and not run.test_loader.pin_memory,
         "loaders that do not pin memory for a run on the CPU",
@@ -125,6 +140,13 @@ def can_be_repeated(answer: Any) -> None:
         "the same first weights for the same seed, and others for another seed",
         "others" if not torch.equal(rows[0], rows[1]) else "the same ones for both seeds",
         "seed PyTorch before the model is made",
+    )
+    states = [r.order.get_state() for r in (*runs, other)]
+    require(
+        torch.equal(states[0], states[1]) and not torch.equal(states[0], states[2]),
+        "the same order of batches for the same seed, and another one for another seed",
+        "others" if not torch.equal(states[0], states[1]) else "the same one for both seeds",
+        "seed the generator that shuffles, too",
     )
     run = runs[0]
     orders = []
@@ -174,12 +196,12 @@ def refuses_a_gpu_that_is_not_there(answer: Any) -> None:
     )
 
 
-def _options(answer: Any, *arguments: str) -> Any:
-    return answer.read_options(["--limit-batches", "3", *arguments])
+def _options(answer: Any, *arguments: str, limit: str = "3") -> Any:
+    return answer.read_options(["--limit-batches", limit, *arguments])
 
 
-def _start(answer: Any, *arguments: str) -> Any:
-    run = answer.start_run(_options(answer, "--device", "cpu", *arguments))
+def _start(answer: Any, *arguments: str, limit: str = "3") -> Any:
+    run = answer.start_run(_options(answer, "--device", "cpu", *arguments, limit=limit))
     require(
         isinstance(run, answer.Run),
         "a Run as the result",
@@ -273,6 +295,18 @@ def accumulates(answer: Any) -> None:
             f"weights that are off by {error:.2f} of the update",
             "the gradient of a group is the mean over its samples, no more and no less",
         )
+    batches = _batches([16, 16, 16, 3])
+    losses = []
+    for module in (SOLUTION, answer):
+        model = _probe()
+        arguments = (batches, _sgd(model), _off(), cross_entropy, CPU, FLOAT32, 2)
+        losses.append(module.train_one_epoch(model, *arguments))
+    require(
+        math.isclose(losses[1], losses[0], rel_tol=1e-5),
+        f"{losses[0]:.5f}, the mean loss of a sample with accum_steps=2",
+        f"{losses[1]:.5f}",
+        "what goes backward is a share of the loss; the mean takes the loss itself",
+    )
 
 
 class _Readings(TorchDispatchMode):
@@ -563,8 +597,8 @@ def _require_true_readings(answer: Any, repeats: int) -> None:
 
 
 def _step(device: Clockwork, seconds: float) -> Any:
-    """A step whose first call takes half a second longer, and one later call a whole one."""
-    extra = iter([0.5, *[0.0] * 24, 1.0])
+    """A step of which the first call takes longer, a later one much, and one a bit less."""
+    extra = iter([0.5, *[0.0] * 14, -0.01, *[0.0] * 9, 1.0])
     return lambda: device.launch(seconds + next(extra, 0.0))
 
 
@@ -701,7 +735,9 @@ def goes_on_bit_for_bit(answer: Any) -> None:
                 _same(value, saved[what]),
                 f"{what} as saved, for a run in {_name(dtype)}",
                 "another",
-                "save and restore everything that the next epoch depends on",
+                'save and restore it; load_scaler_state looks for "scaler_state_dict" in the file'
+                if "scaler" in what
+                else "save and restore everything that the next epoch depends on",
             )
         require(epoch == 2, "2, the epochs done, as the result of load_state", epoch, "save it too")
         resumed.epochs(2)
@@ -827,6 +863,8 @@ def _require_history(answer: Any, options: Any, first: int, what: str) -> None:
             bound = names.bind(*args, **kwargs)
             bound.apply_defaults()
             calls.setdefault(name, []).append(bound.arguments)
+            if name == "evaluate":
+                time.sleep(EVALUATION_S)
             return result
 
         return patch.object(answer, name, call)
@@ -836,8 +874,14 @@ def _require_history(answer: Any, options: Any, first: int, what: str) -> None:
         for name, result in results.items():
             stack.enter_context(stand_in(name, result))
         history = answer.train_run(run, options)
+    require(
+        isinstance(history, list) and all(isinstance(record, dict) for record in history),
+        "a list with a dictionary for each epoch",
+        repr(history),
+        "collect a record of each epoch, and return them all",
+    )
     wanted = list(range(first, 5))
-    epochs = [record.get("epoch") for record in history or []]
+    epochs = [record.get("epoch") for record in history]
     require(
         epochs == wanted and len(calls.get("train_one_epoch", [])) == len(wanted),
         f"records of epochs {wanted} for {what}",
@@ -853,6 +897,13 @@ def _require_history(answer: Any, options: Any, first: int, what: str) -> None:
         'the epoch\'s "loss" and "accuracy", and its "seconds" as a float, in each record',
         str(history[0]),
         "keep what training and evaluating return, and read the clock around the training",
+    )
+    fastest = min(record["seconds"] for record in history)
+    require(
+        fastest < EVALUATION_S,
+        f"next to no seconds for epochs that take none and evaluations of {EVALUATION_S} s",
+        f"{fastest:.3f} s",
+        "stop the clock before you evaluate and save",
     )
     require(
         all(

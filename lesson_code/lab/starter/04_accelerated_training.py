@@ -336,7 +336,8 @@ def load_state(
     from a stranger can't run code.
     """
     # The mirror image of save_state. The file may come from another device, and a generator's
-    # state must lie on the CPU. A scaler that is switched off has no state to give.
+    # state must lie on the CPU. A scaler that is switched off has no state to give;
+    # load_scaler_state takes all that the file holds, and looks under "scaler_state_dict".
     # Look up: load_untrusted, load_scaler_state, torch.set_rng_state.
     raise NotImplementedError("TODO 4.7 resume a run")
 

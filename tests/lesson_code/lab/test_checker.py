@@ -74,7 +74,9 @@ def move_tensor(t, device):
             "import no_such_thing\n",
             r"ModuleNotFoundError: .* \(01_gpu_basics\.py, line \d+: import",
         ),
+        ("\0", r"01_gpu_basics\.py( is|, line \d+ is) no Python: .*null bytes"),
         ("raise SystemExit(3)\n", r"can't be imported: SystemExit: 3"),
+        ("assert False\n", r"can't be imported: AssertionError \(01_gpu_basics\.py, line \d+: as"),
         ("import os\nos._exit(0)\n", r"ends the process when it is imported"),
         ("while True:\n    pass\n", r"could not be imported in 6 s"),
     ],
@@ -111,6 +113,68 @@ def test_a_name_that_is_missing_is_named(tmp_path: Path) -> None:
     assert "the file has no move_tensor; keep the names that the starter gives" == (
         found["1.3"].message
     )
+
+
+@pytest.mark.parametrize(
+    ("code", "says"),
+    [
+        (
+            "def move_tensor(t):\n    return t\n",
+            "the check could not go on with what your code gives it, TypeError: move_tensor() "
+            "takes 1 positional argument but 2 were given; keep the names, arguments and results "
+            "that the starter has",
+        ),
+        (
+            "def move_tensor(t, device):\n    raise ValueError('x ' * 9999)\n",
+            " x  … (01_gpu_basics",
+        ),
+        ("def move_tensor(t, device):\n    raise ValueError\n", "with ValueError (01_gpu_basics"),
+        (
+            """
+class Mute(Exception):
+    def __str__(self):
+        raise ValueError
+def move_tensor(t, device):
+    raise Mute
+""",
+            "your code stopped with Mute (01_gpu_basics",
+        ),
+        (
+            "import os\ndef move_tensor(t, device):\n"
+            "    for fd in range(3, 30):\n"
+            "        try:\n            os.write(fd, b'junk\\n')\n"
+            "        except OSError:\n            pass\n    os._exit(0)\n",
+            "took the whole process down",
+        ),
+    ],
+    ids=["signature", "long", "empty", "mute", "junk"],
+)
+def test_whatever_an_answer_raises_is_one_sentence(code: str, says: str, tmp_path: Path) -> None:
+    """It says whose fault it is, and no other TODO suffers."""
+    found = {o.todo: o for o in by_todo(examine(1, _answer(tmp_path, code), QUICK))}
+
+    assert says in found["1.3"].message
+    assert {"pass"} == {o.state for todo, o in found.items() if todo in ("1.1", "1.2", "1.4")}
+
+
+def test_defaults_that_an_answer_leaves_behind_do_no_harm(tmp_path: Path) -> None:
+    """The next check begins with PyTorch's own."""
+    code = "torch.set_default_device('meta')\ntorch.set_default_dtype(torch.float64)\n"
+    found = list(by_todo(examine(1, _answer(tmp_path, code), QUICK)))
+
+    assert {"pass"} == {o.state for o in found} - {"skipped"}
+
+
+def test_a_character_that_no_terminal_has_is_written_as_a_number(tmp_path: Path) -> None:
+    """An error of an answer may contain anything."""
+    code = "def move_tensor(t, device):\n    raise ValueError('\\ud800')\n"
+    command = [sys.executable, "-m", "lesson_code.lab", "check", "1"]
+    done = subprocess.run(
+        [*command, str(_answer(tmp_path, code))], capture_output=True, text=True, check=False
+    )
+
+    assert "ValueError: \\ud800" in done.stdout
+    assert "" == done.stderr
 
 
 def test_start_copies_and_never_overwrites(

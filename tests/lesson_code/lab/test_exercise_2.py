@@ -376,7 +376,7 @@ def compare_speed(step_a, step_b, sync, clock, warmup, iters):
             if number >= warmup:
                 found.append(clock() - start)
     a_s, b_s = (sorted(found)[len(found) // 2] for found in samples.values())
-    return a_s, b_s, a_s / b_s
+    return Speed(a_s, b_s, a_s / b_s)
 """,
     "compares_the_weights": """
 def train_monitored(model, batches, optimizer, scaler, loss_fn, device_type, dtype):

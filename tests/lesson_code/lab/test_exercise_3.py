@@ -331,7 +331,7 @@ def memory_per_batch(make_model, batch_sizes, device):
         loss.backward()
     (small, low), (large, high) = min(rows), max(rows)
     slope = (high - low) / (large - small)
-    return rows, low - slope * small, slope
+    return MemoryLine(rows, low - slope * small, slope)
 """,
     "bisection over everything, and the older name of the error": """
 def largest_batch(step, start=1, limit=65536, cleanup=None):
@@ -420,7 +420,7 @@ def checkpointed_forward(blocks, x):
         x = Again.apply(block, x, *block.parameters())
     return x
 """,
-    "blocks that count themselves, and plain tuples": """
+    "blocks that count themselves": """
 class Counting(nn.Module):
     def __init__(self, block):
         super().__init__()
@@ -439,7 +439,7 @@ def compare_checkpointing(make_blocks, x):
             loss = forward(blocks, x).square().mean()
         saved = meter.total()
         loss.backward()
-        return saved, blocks[0].runs
+        return Cost(saved, blocks[0].runs)
 
     return cost(plain_forward), cost(checkpointed_forward)
 """,

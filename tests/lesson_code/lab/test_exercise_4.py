@@ -44,8 +44,9 @@ def start_run(options):
         count = options.limit_batches * options.batch_size
         training = torch.utils.data.Subset(training, range(count))
     sampler = torch.utils.data.RandomSampler(training, generator=order)
-    train_loader = DataLoader(training, options.batch_size, sampler=sampler)
-    test_loader = DataLoader(test, 500)
+    loader = partial(DataLoader, num_workers=options.workers)
+    train_loader = loader(training, options.batch_size, sampler=sampler)
+    test_loader = loader(test, 500)
     device = torch.device(name)
     dtype = DTYPES[options.precision]
     return Run(device, dtype, model, optimizer, scaler, train_loader, test_loader, order)
