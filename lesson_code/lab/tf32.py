@@ -81,16 +81,23 @@ def tf32_switches() -> dict[str, str]:
 
 
 @contextmanager
-def float32_precision(precision: str) -> Iterator[None]:
-    """Products, convolutions and recurrent layers in "tf32" or "ieee", for a while."""
+def keeping_switches() -> Iterator[None]:
+    """Put the switches back afterwards, whatever happens in between."""
     before = tf32_switches()
     try:
-        for place in switches().values():
-            place.fp32_precision = precision
         yield
     finally:
         for what, place in switches().items():
             place.fp32_precision = before[what]
+
+
+@contextmanager
+def float32_precision(precision: str) -> Iterator[None]:
+    """Products, convolutions and recurrent layers in "tf32" or "ieee", for a while."""
+    with keeping_switches():
+        for place in switches().values():
+            place.fp32_precision = precision
+        yield
 
 
 # --8<-- [end:switches]

@@ -12,6 +12,8 @@ from typing import Any, Literal
 
 import torch
 
+from lesson_code.lab.tf32 import keeping_switches
+
 State = Literal["pass", "fail", "not done yet", "skipped"]
 Run = Callable[[Any], None]
 
@@ -106,7 +108,11 @@ def judge(check: Check, answer: ModuleType) -> Outcome:
     # An answer may leave other defaults behind; the next check is none the worse.
     torch.set_default_device(None)
     torch.set_default_dtype(torch.float32)
-    with warnings.catch_warnings(record=True) as warned, torch.enable_grad():
+    with (
+        warnings.catch_warnings(record=True) as warned,
+        torch.enable_grad(),
+        keeping_switches(),
+    ):
         warnings.simplefilter("always")
         try:
             check.run(answer)
