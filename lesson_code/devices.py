@@ -1,6 +1,8 @@
 """Choosing a device, naming it, and waiting for it."""
 
 import platform
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import torch
@@ -49,3 +51,14 @@ def cpu_name() -> str:
 
 
 # --8<-- [end:cpu_name]
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Run PyTorch on one thread: in small operations, more would only compete."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)

@@ -102,12 +102,3 @@ def one_thread() -> Iterator[None]:
     torch.set_num_threads(1)
     yield
     torch.set_num_threads(threads)
-
-
-@pytest.fixture(autouse=True)
-def _float32_switches() -> Iterator[None]:
-    """The older switch for TF32 leaves "ieee" where nobody had said anything; undo that."""
-    yield
-    products = torch.backends.cuda.matmul
-    if products.fp32_precision != "none":
-        products.fp32_precision = "none"

@@ -12,7 +12,7 @@ import torch
 from benchmarks.cases import Part, Plan
 from benchmarks.method import Arm, measure
 from benchmarks.summary import Entry
-from lesson_code.gpu_training.float16_demonstration import one_thread
+from lesson_code.devices import one_thread
 from lesson_code.lab.products import of_indexed_tensors, of_lists, of_tensors
 
 SIZE = 100

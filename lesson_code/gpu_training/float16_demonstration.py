@@ -22,7 +22,7 @@ from torch import nn
 from torch.nn.functional import cross_entropy
 
 from lesson_code.data import load_mnist, synthetic_digits
-from lesson_code.devices import choose_device
+from lesson_code.devices import choose_device, one_thread
 from lesson_code.models import MNISTClassifier
 
 CPU = torch.device("cpu")
@@ -129,17 +129,6 @@ def zero_share(tensors: Iterable[torch.Tensor | None]) -> float:
     kept = [tensor for tensor in tensors if tensor is not None]
     zeros = sum(int((tensor == 0).sum()) for tensor in kept)
     return zeros / sum(tensor.numel() for tensor in kept)
-
-
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """Run PyTorch on one thread: in operations as small as these, more would only compete."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(threads)
 
 
 def run_demonstration(loss_factor: float, device: torch.device = CPU) -> dict[str, dict[str, Any]]:

@@ -13,7 +13,7 @@ import torch
 from torch import nn
 
 from lesson_code.data import synthetic_digits
-from lesson_code.devices import choose_device
+from lesson_code.devices import choose_device, one_thread
 from lesson_code.gpu_training.float16_demonstration import (
     ARMS,
     BASE_RATE,
@@ -22,7 +22,6 @@ from lesson_code.gpu_training.float16_demonstration import (
     EPOCHS,
     LOSS_SCALE,
     SHRUNK,
-    one_thread,
     train_arm,
 )
 from lesson_code.models import MNISTClassifier

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lesson_code.lab.checker.points import Outcome
+from lesson_code.lab.checker.outcome import Outcome
 
 
 def test_todo(todo: str, title: str, graded: dict[tuple[str, str], Outcome]) -> None:

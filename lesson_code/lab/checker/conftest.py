@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from lesson_code.lab.__main__ import FILES, HERE
-from lesson_code.lab.checker.points import Outcome, checks_of
+from lesson_code.lab.checker.outcome import Outcome
+from lesson_code.lab.checker.points import checks_of
 from lesson_code.lab.checker.report import by_todo
 from lesson_code.lab.checker.run import CheckerError, examine
 

@@ -8,36 +8,18 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Literal
+from typing import Any
 
 import torch
 
+from lesson_code.lab.checker.outcome import Outcome
 from lesson_code.lab.tf32 import keeping_switches
 
-State = Literal["pass", "fail", "not done yet", "skipped"]
 Run = Callable[[Any], None]
 
 ANSWER = "lab_answer"  # what an answer is called as a module, whatever its file is called
 LONGEST = 600  # characters of an error's text; PyTorch lists signatures at length
 _advice: list[str] = []
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What a check came to.
-
-    Attributes:
-        todo: The number of the TODO, such as ``"3.2"``.
-        title: What it is about, such as ``"largest batch"``.
-        message: Why, if it did not pass.
-        advice: What the answer could do better; it passes all the same.
-    """
-
-    todo: str
-    title: str
-    state: State
-    message: str = ""
-    advice: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

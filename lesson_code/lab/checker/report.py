@@ -4,7 +4,7 @@ import textwrap
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 
-from lesson_code.lab.checker.points import Outcome
+from lesson_code.lab.checker.outcome import Outcome
 
 WIDTH = 96
 WORST_FIRST = ("fail", "not done yet", "skipped", "pass")

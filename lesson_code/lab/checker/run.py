@@ -14,7 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from lesson_code.lab.checker.points import Outcome
+from lesson_code.lab.checker.outcome import Outcome
 
 FIRST_S = 60.0  # to import PyTorch and the answer
 CHECK_S = 20.0

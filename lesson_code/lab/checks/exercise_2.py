@@ -52,6 +52,26 @@ class Seen:
     factor: float | None = None
 
 
+def require_loss_inside(seen: Seen) -> None:
+    """The loss belongs to the autocast region."""
+    require(
+        bool(seen.loss_inside),
+        "the loss inside the autocast region",
+        "a loss outside it",
+        "the region ends when the loss is known",
+    )
+
+
+def require_backward_outside(seen: Seen) -> None:
+    """The backward pass does not."""
+    require(
+        not seen.backward_inside,
+        "the backward pass outside the autocast region",
+        "a backward pass inside it",
+        "each operation goes back in the format that it came in; end the region before",
+    )
+
+
 # --8<-- [start:probe]
 class Probe(nn.Module):
     """A small classifier, with its loss, that notes how a step uses it.
@@ -174,18 +194,8 @@ def computes_in_the_format(answer: Any) -> None:
         if dtype == FLOAT32:
             continue
         trial.needs(seen.loss_inside is not None)
-        require(
-            bool(seen.loss_inside),
-            "the loss inside the autocast region",
-            "a loss outside it",
-            "the region ends when the loss is known",
-        )
-        require(
-            not seen.backward_inside,
-            "the backward pass outside the autocast region",
-            "a backward pass inside it",
-            "each operation goes back in the format that it came in; end the region before",
-        )
+        require_loss_inside(seen)
+        require_backward_outside(seen)
 
 
 @todo("2.2", "make the scaler")

@@ -30,8 +30,13 @@ from torch.utils.data import DataLoader, SequentialSampler, TensorDataset
 from lesson_code.benchmarks.how_we_measure import Clockwork
 from lesson_code.gpu_training.portable_settings import InputError
 from lesson_code.lab.checker.points import WrongAnswerError, advise, place_in, require, todo
-from lesson_code.lab.checks.exercise_2 import Probe
+from lesson_code.lab.checks.exercise_2 import (
+    Probe,
+    require_backward_outside,
+    require_loss_inside,
+)
 from lesson_code.lab.checks.exercise_3 import LAYOUTS, accumulation_error
+from lesson_code.lab.tf32 import keeping_switches
 from lesson_code.lab.todos import open_todos
 from lesson_code.lab.unplaced import Batch, NotPlacedError, UnplacedLoader
 from lesson_code.saved_tensors import SavedBytes
@@ -352,18 +357,9 @@ def computes_in_the_type(answer: Any) -> None:
             f"one that computes in {_name(seen.computed_in)} with {_name(seen.weights_in)} weights",
             "give the autocast region the device's type and the dtype; float32 needs no region",
         )
-        require(
-            dtype == FLOAT32 or bool(seen.loss_inside),
-            "the loss inside the autocast region",
-            "a loss outside it",
-            "the region ends when the loss is known",
-        )
-        require(
-            not seen.backward_inside,
-            "the backward pass outside the autocast region",
-            "a backward pass inside it",
-            "each operation goes back in the format that it came in; end the region before",
-        )
+        if dtype != FLOAT32:
+            require_loss_inside(seen)
+        require_backward_outside(seen)
 
 
 @todo("4.3", "train in 16 bits")
@@ -507,15 +503,9 @@ def trains_on_a_gpu(answer: Any) -> None:
 
 
 def _start_on_gpu(answer: Any, precision: str) -> Any:
-    cuda, cudnn = torch.backends.cuda, torch.backends.cudnn
-    places: list[Any] = [cuda.matmul, cudnn.conv, cudnn.rnn]  # type: ignore[attr-defined]
-    before = [place.fp32_precision for place in places]
-    try:
+    with keeping_switches():
         options = _options(answer, "--device", "cuda", "--precision", precision)
         return answer.start_run(options)
-    finally:
-        for place, value in zip(places, before, strict=True):
-            place.fp32_precision = value
 
 
 @todo("4.4", "measure memory")

@@ -5,11 +5,11 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-import torch
-
+from lesson_code.devices import one_thread
 from lesson_code.lab.__main__ import FILES
 from lesson_code.lab.checker.loading import load
-from lesson_code.lab.checker.points import ANSWER, Outcome, checks_of, judge
+from lesson_code.lab.checker.outcome import Outcome
+from lesson_code.lab.checker.points import ANSWER, checks_of, judge
 from lesson_code.lab.checker.report import by_todo
 
 LAB = Path("lesson_code/lab")
@@ -54,11 +54,9 @@ def wrong_answers() -> list[WrongAnswer]:
 
 def outcomes(exercise: int, path: Path) -> list[Outcome]:
     """What the checks say of a file, in this process: quick, and without deadlines."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
     try:
-        answer = load(path)
-        return list(by_todo(judge(check, answer) for check in checks_of(exercise)))
+        with one_thread():
+            answer = load(path)
+            return list(by_todo(judge(check, answer) for check in checks_of(exercise)))
     finally:
-        torch.set_num_threads(threads)
         sys.modules.pop(ANSWER, None)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lesson_code.lab.__main__ import FILES, main
-from lesson_code.lab.checker.points import Outcome
+from lesson_code.lab.checker.outcome import Outcome
 from lesson_code.lab.checker.report import by_todo, line, passed, total
 from lesson_code.lab.checker.run import CheckerError, Deadlines, examine
 from tests.lesson_code.lab.answers import LAB, MAIN
@@ -275,3 +275,16 @@ def test_pytest_says_what_cannot_be_imported(tmp_path: Path) -> None:
     assert 1 == done.returncode
     assert "is no Python" in done.stdout
     assert "Traceback" not in done.stdout
+
+
+def test_the_command_itself_does_without_pytorch() -> None:
+    """Only the process in which an answer runs imports it, so that nobody waits for it twice."""
+    code = "import sys, lesson_code.lab.checker.run, lesson_code.lab.checker.report"
+    done = subprocess.run(
+        [sys.executable, "-c", f"{code}; print('torch' in sys.modules)"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert "False" == done.stdout.strip()

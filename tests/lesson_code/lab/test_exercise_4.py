@@ -15,6 +15,7 @@ from torch import nn
 from torch.nn.functional import cross_entropy
 
 from lesson_code.data import synthetic_digits
+from lesson_code.lab import tf32
 from lesson_code.lab.checks import exercise_4 as checks
 from lesson_code.models import MNISTClassifier
 from tests.lesson_code.lab.answers import LAB, WrongAnswer, outcomes
@@ -326,12 +327,8 @@ def test_made_up_digits_are_learned_in_every_type(precision: str) -> None:
 @pytest.fixture
 def switches() -> Iterator[list[Any]]:
     """The places where float32 products may be rounded; put back afterwards."""
-    cuda, cudnn = torch.backends.cuda, torch.backends.cudnn
-    places: list[Any] = [cuda.matmul, cudnn.conv, cudnn.rnn]
-    before = [place.fp32_precision for place in places]
-    yield places
-    for place, value in zip(places, before, strict=True):
-        place.fp32_precision = value
+    with tf32.keeping_switches():
+        yield list(tf32.switches().values())
 
 
 @pytest.mark.parametrize(("precision", "value"), [("tf32", "tf32"), ("fp32", "ieee")])
