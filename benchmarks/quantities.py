@@ -5,7 +5,7 @@ import math
 SPACE = "\N{NO-BREAK SPACE}"
 UNITS = (
     *("s", "percent", "points", "share", "times", "bytes", "megabytes", "gigabytes", "count"),
-    "samples",
+    *("samples", "hundredths_of_gigabytes"),
     *("epochs", "plain", "flop_per_s", "bytes_per_s", "samples_per_s"),
 )
 RATES = {"flop_per_s": "FLOP/s", "bytes_per_s": "B/s"}
@@ -46,6 +46,8 @@ def write(value: float, unit: str, spread: float = 0.0) -> str:
         return f"{rounded(value / 1e6, spread / 1e6)}{SPACE}MB"
     if unit == "gigabytes":
         return f"{rounded(value / 1e9, spread / 1e9)}{SPACE}GB"
+    if unit == "hundredths_of_gigabytes":  # where 12.46 and 12.50 are two different things
+        return f"{value / 1e9:,.2f}{SPACE}GB"
     if unit == "share":
         return f"{_percent(100 * value, 100 * spread)}{SPACE}%"
     if unit == "percent":

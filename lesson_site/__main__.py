@@ -1,4 +1,4 @@
-"""Finish the built site, record what snippets print, build the notebook, check the snippets."""
+"""Finish and serve the built site, record snippets' output, build the notebook, check snippets."""
 
 import argparse
 import sys
@@ -8,11 +8,15 @@ from pathlib import Path
 from lesson_site import notebooks, recordings
 from lesson_site.figure_store import FigureError
 from lesson_site.lab_fingerprints import write_fingerprints
+from lesson_site.live import LiveError, serve
+from lesson_site.mission.payload import write_payload
 from lesson_site.notebooks import NotebookError
 from lesson_site.postbuild import SiteError, finish
 from lesson_site.postbuild.sizes import size_table
 from lesson_site.recordings import RecordingError
 from lesson_site.snippets import CoverageError, recorded_targets, shown_sections, untested
+
+REFUSALS = (SiteError, CoverageError, RecordingError, NotebookError, FigureError, LiveError)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -21,7 +25,7 @@ def main(arguments: list[str] | None = None) -> int:
     command: Callable[[argparse.Namespace], list[str]] = parsed.command
     try:
         problems = command(parsed)
-    except (SiteError, CoverageError, RecordingError, NotebookError, FigureError) as refused:
+    except REFUSALS as refused:
         problems = [str(refused)]
     for problem in problems:
         print(f"error: {problem}", file=sys.stderr)
@@ -35,6 +39,12 @@ def _parser() -> argparse.ArgumentParser:
     site = commands.add_parser("finish", help="check the built site and write its security policy")
     site.add_argument("site", nargs="?", type=Path, default=Path("site"), help="its folder")
     site.set_defaults(command=_finish)
+
+    live = commands.add_parser("live", help="serve the built site, with PyTorch behind its pages")
+    live.add_argument("site", nargs="?", type=Path, default=Path("site"), help="its folder")
+    live.add_argument("--port", type=int, default=0, help="on 127.0.0.1 (default: a free one)")
+    live.add_argument("--no-browser", action="store_true", help="print the address, open nothing")
+    live.set_defaults(command=_live)
 
     record = commands.add_parser("record", help="record what snippets print")
     record.add_argument("targets", nargs="*", metavar="TARGET", help="track/module:function")
@@ -50,6 +60,12 @@ def _parser() -> argparse.ArgumentParser:
         "--data", type=Path, default=Path("data"), help="folder with MNIST/raw (default: data)"
     )
     notebook.set_defaults(command=_notebook)
+
+    payload = commands.add_parser("mission", help="write the data of the mission's instruments")
+    payload.set_defaults(command=_mission)
+
+    race = commands.add_parser("race", help="export the training steps that race in the page")
+    race.set_defaults(command=_race)
 
     prints = commands.add_parser(
         "lab-fingerprints", help="tell the lab's checker what the foundations pages say"
@@ -85,6 +101,11 @@ def _finish(arguments: argparse.Namespace) -> list[str]:
     return problems
 
 
+def _live(arguments: argparse.Namespace) -> list[str]:
+    serve(arguments.site, arguments.port, not arguments.no_browser)
+    return []
+
+
 def _record(arguments: argparse.Namespace) -> list[str]:
     if bool(arguments.targets) == arguments.all:
         return ["name what to record, or give --all"]
@@ -100,6 +121,24 @@ def _record(arguments: argparse.Namespace) -> list[str]:
 def _notebook(arguments: argparse.Namespace) -> list[str]:
     written = notebooks.rebuild(arguments.execute, arguments.data)
     print(*written, sep="\n")
+    return []
+
+
+def _mission(_: argparse.Namespace) -> list[str]:
+    print(write_payload())
+    return []
+
+
+def _race(_: argparse.Namespace) -> list[str]:
+    try:  # here alone: no other command of the site needs PyTorch
+        from lesson_site.race.files import write_graphs
+    except ImportError:
+        return [
+            "exporting needs PyTorch, ONNX and ONNX Script; run `make test` once, "
+            "then `.venv/bin/python -m lesson_site race`"
+        ]
+    for path in write_graphs():
+        print(path, flush=True)
     return []
 
 

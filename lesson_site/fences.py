@@ -19,7 +19,7 @@ from pygments.formatters.html import HtmlFormatter
 from pygments.lexers.python import PythonLexer
 
 from benchmarks.quantities import in_words
-from lesson_site import recordings
+from lesson_site import recordings, runnable
 from lesson_site.differences import Line, added, compare
 from lesson_site.errors import PageError
 from lesson_site.page import current_page
@@ -78,20 +78,22 @@ def keep_options(
     return True
 
 
-@fence(show=True, new_since=False, title=False)
+@fence(show=True, new_since=False, title=False, run=False)
 def code(source: str, options: Options, md: Markdown) -> str:
     """A section of a tested module, with a link to its file.
 
     ``show`` names the section; ``new_since`` another one, and every line that it does not have is
-    marked; ``title`` stands in place of the file's name.
+    marked; ``title`` stands in place of the file's name; ``run`` gives the snippet a Run button,
+    and is what the reader may run after it.
     """
     section = read_section(options["show"])
+    runs = runnable.attributes(section, options["run"]) if "run" in options else ""
     new = None
     if "new_since" in options:
         new = added(read_section(options["new_since"]).lines, section.lines)
     caption = _file_link(section, md, options.get("title"))
     html = _highlighted(section, new)
-    return f'<figure class="code">{html}<figcaption>{caption}</figcaption></figure>'
+    return f'<figure class="code"{runs}>{html}<figcaption>{caption}</figcaption></figure>'
 
 
 @fence(of=True, device=False, tolerance=False)
@@ -110,15 +112,16 @@ def output(source: str, options: Options, md: Markdown) -> str:
         raise RecordingError(
             f"nothing is recorded; run `python -m lesson_site record {options['of']}`"
         )
+    runs = f' data-runs="{escape(options["of"])}"'  # where the page is served live, it can
     if recording is None:
         return (
-            '<figure class="output not-measured"><p><strong>Not measured yet.</strong> '
+            f'<figure class="output not-measured"{runs}><p><strong>Not measured yet.</strong> '
             "This output comes from a GPU, and none has run it so far. On a machine that has one, "
             f"<code>python -m lesson_site record {escape(options['of'])} --device cuda</code> "
             "records it here.</p></figure>"
         )
     return (
-        f'<figure class="output"><pre><code>{escape(recording.text.rstrip())}</code></pre>'
+        f'<figure class="output"{runs}><pre><code>{escape(recording.text.rstrip())}</code></pre>'
         f"<figcaption>{_printed_by(options['of'], md)} {escape(recording.caption)}</figcaption>"
         "</figure>"
     )

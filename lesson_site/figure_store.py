@@ -8,13 +8,13 @@ import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from benchmarks import catalogue, quantities, schema
 from benchmarks.catalogue import Definition
 from benchmarks.summary import Entry, Estimate
-from lesson_code import accounting
 from lesson_site import recordings
 
 CATALOGUE = Path("benchmarks/catalogue")
@@ -163,7 +163,9 @@ class Store:
         entry = self.citations[key]
         # ``text`` keeps the digits of a source that gives more than we would write
         text = entry.get("text") or quantities.write(entry["value"], entry["unit"])
-        source = f"{entry['source']}, {entry['url']}, read on {entry['date']}"
+        source = entry["source"]
+        if "url" in entry:  # what somebody quotes without naming its edition has none
+            source = f"{source}, {entry['url']}, read on {entry['date']}"
         return Figure(definition.name, definition.what, entry["value"], text, source)
 
 
@@ -205,10 +207,16 @@ def _unmeasured(definition: Definition) -> Figure:
 
 
 def _computed(definition: Definition) -> Figure:
-    function = definition.fields["computed"]
-    value = getattr(accounting, function)(**definition.fields["arguments"])
+    target = definition.fields["computed"]
+    named, _, function = target.rpartition(":")
+    module = f"lesson_code.{named or 'accounting'}"
+    try:
+        compute = getattr(import_module(module), function)
+        value = compute(**definition.fields.get("arguments", {}))
+    except (ImportError, AttributeError, TypeError, ValueError) as problem:
+        raise FigureError(f"{definition.name} cannot be computed by {target}: {problem}") from None
     text = quantities.write(value, definition.unit)
-    source = f"computed by {function} in lesson_code/accounting.py"
+    source = f"computed by {function} in {module.replace('.', '/')}.py"
     return Figure(definition.name, definition.what, float(value), text, source)
 
 

@@ -22,7 +22,13 @@ LOCK = Path("package-lock.json")
 PLOTLY = "plotly-basic.min.js"
 # Checks a learner's result file, and builds no code to do so, which our policy would stop.
 CHECKER = "json-schema"
-PACKAGES = {PLOTLY: "plotly.js-basic-dist-min", CHECKER: "@cfworker/json-schema"}
+# Python itself, for the snippets that readers run in the page.
+PYODIDE = "pyodide"
+PACKAGES = {
+    PLOTLY: "plotly.js-basic-dist-min",
+    CHECKER: "@cfworker/json-schema",
+    PYODIDE: "pyodide",
+}
 # What a package of several modules gives to the folder of its name: those that its first one needs.
 CHECKER_MODULES = (
     *("deep-compare-strict", "dereference", "format", "pointer", "ucs2-length"),
@@ -32,7 +38,15 @@ MEMBERS = {
     CHECKER: {
         "package.json": "package.json",  # says who wrote it, and under which licence
         **{f"{module}.js": f"dist/esm/{module}.js" for module in CHECKER_MODULES},
-    }
+    },
+    # docs/assets/licences/pyodide.txt has the licence, which the package lacks.
+    PYODIDE: {
+        name: name
+        for name in (
+            *("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm"),
+            *("pyodide-lock.json", "python_stdlib.zip"),
+        )
+    },
 }
 COMPLETE = ".complete"  # make takes it as the sign that all of them are there
 PATIENCE_S = 60.0  # `make serve` waits that long at most where no registry answers

@@ -8,7 +8,6 @@ are of that one run, so that they can be held against each other.
 """
 
 import functools
-import itertools
 import json
 import os
 import re
@@ -29,12 +28,13 @@ from torch.utils.data import DataLoader, Dataset
 from benchmarks.cases import IncompletePartError, Part, Plan
 from benchmarks.cases.utilisation import peak_product
 from benchmarks.method import entry, float32_products, measure
+from benchmarks.predictions import LOADERS, ORDER, RUNS, broken_order, keep_predictions
 from benchmarks.summary import Entry
 from lesson_code.devices import synchronize
+from lesson_code.mission.choices import Recompute
 from lesson_code.mission.gpt2 import (
     GPT2_SMALL,
     GPT2Config,
-    Recompute,
     Regime,
     build,
     next_token_loss,
@@ -50,7 +50,6 @@ WARMUPS, TIMED, DIAGNOSED, ROUNDS = 2, 10, 5, 2  # iterations of a run, and time
 QUICK_TIMED, QUICK_DIAGNOSED = 2, 2
 WORKERS, PREFETCH_FACTOR = 8, 2
 SEED = 0
-TOLERANCE = 0.5  # percentage points: the clocks of CPU and GPU are aligned that well at least
 # What cuBLAS, cuDNN and the attention kernels call themselves.
 MATRIX_KERNELS = re.compile("gemm|gemv|nvjet|xmma|cutlass|splitk|flash|fmha|attention", re.I)
 
@@ -72,13 +71,6 @@ FORMATS = {
     "tf32": Format("fp32", torch.float32, tf32=True),
     "bfloat16": Format("autocast", torch.bfloat16),
 }
-RUNS: tuple[tuple[str, Recompute], ...] = (
-    ("float32", "none"),
-    ("tf32", "none"),
-    ("bfloat16", "none"),
-    ("bfloat16", "full"),
-)
-LOADERS = ("plain", "prefetch")
 SHARES = ("data", "compute", "transfer", "idle", "utilisation", "mfu", "hfu")
 ENTRIES = (
     *(f"{format}.{recompute}.cuda_peak" for format, recompute in RUNS),
@@ -210,13 +202,15 @@ def _compare(plan: Plan, gpu: torch.device, name: str, recompute: Recompute) -> 
     for loader in LOADERS:
         if not any(found[loader]["compute"]):
             raise IncompletePartError(entries, "the profiler saw no matrix product on the GPU")
-        check({what: median(samples) for what, samples in found[loader].items()})
+        wrong = broken_order({what: median(found[loader][what]) for what in (*ORDER, "data")})
+        if wrong:
+            raise ValueError(wrong)
         settings = _settings(sizes, format, recompute, loader, work)
         for what in SHARES:
             entries[f"{name}.{recompute}.{loader}.cuda_{what}"] = entry(
                 found[loader][what], "percent", device=gpu.type, settings=settings
             )
-    return entries
+    return keep_predictions("pipeline", entries)
 
 
 def _settings(
@@ -368,22 +362,3 @@ def shares(
         for what, value in iteration.items():
             found[what].append(value)
     return found
-
-
-def check(values: Mapping[str, float]) -> None:
-    """What must hold on every machine: MFU ≤ HFU ≤ compute ≤ utilisation ≤ 100 - data.
-
-    Args:
-        values: The medians, in percent.
-
-    Raises:
-        ValueError: If it does not hold: then something was measured wrongly.
-    """
-    chain = ["mfu", "hfu", "compute", "utilisation", "time without data"]
-    found = dict(values) | {"time without data": 100 - values["data"]}
-    for smaller, larger in itertools.pairwise(chain):
-        if found[smaller] > found[larger] + TOLERANCE:
-            raise ValueError(
-                f"{smaller} is {found[smaller]:.1f} % and {larger} {found[larger]:.1f} %, "
-                "which can't be; one of them was measured wrongly"
-            )

@@ -2,7 +2,8 @@
 
 Allocated memory in the second step of GPT-2 small and GPT-2 XL for each optimizer, number format
 and way to recompute; the largest batch under a cap of 8 GB; and GPT-2 XL under that cap. What the
-matrix library holds for itself before the model is built is not counted.
+matrix library holds for itself before the model is built is not counted. Each entry keeps what the
+mission's model predicts for it; what that says would not fit is not tried.
 """
 
 import gc
@@ -16,100 +17,37 @@ import torch
 
 from benchmarks.cases import Part, Plan, SkipPartError
 from benchmarks.method import entry
+from benchmarks.predictions import (
+    CAP_BYTES,
+    CONFIGURATIONS,
+    LAPTOP,
+    MODEL_NAMES,
+    PHASES,
+    REGIMES,
+    STEPS,
+    UNDER_CAP,
+    Configuration,
+    keep_predictions,
+)
 from benchmarks.summary import Entry
 from lesson_code.devices import synchronize
-from lesson_code.mission.gpt2 import (
-    GPT2_SMALL,
-    GPT2_XL,
-    GPT2Config,
-    Recompute,
-    Regime,
-    build,
-    next_token_loss,
-    precision,
-)
+from lesson_code.mission.choices import Optimizer
+from lesson_code.mission.gpt2 import GPT2Config, build, next_token_loss, precision
 
-MODELS = {"small": GPT2_SMALL, "xl": GPT2_XL}
-MODEL_NAMES = {"small": "GPT-2 small", "xl": "GPT-2 XL"}
+CASE = "transformer_memory"
 QUICK = GPT2Config(layers=2, width=32, heads=2, vocabulary=64, context=16)
-PHASES = ("model", "idle", "forward", "backward", "peak", "reserved")
-CAP_BYTES = 8_000_000_000  # a laptop GPU's, as the mission plans with it
+MEASURED = (*PHASES, "reserved")
+USABLE_SHARE = 0.97  # of the free memory; a configuration that would need more is not tried
 SEED = 0
 
 # Fused updates make no temporary copies. The keys are the mission's names.
-OPTIMIZERS: dict[str, Callable[..., torch.optim.Optimizer]] = {
+OPTIMIZERS: dict[Optimizer, Callable[..., torch.optim.Optimizer]] = {
     "sgd": partial(torch.optim.SGD, lr=1e-3, fused=True),
     "momentum": partial(torch.optim.SGD, lr=1e-3, momentum=0.9, fused=True),
     "adam": partial(torch.optim.AdamW, lr=1e-4, fused=True),
 }
-STATE_VECTORS = {"sgd": 0, "momentum": 1, "adam": 2}  # each as large as the weights
-REGIMES: tuple[Regime, ...] = ("fp32", "autocast", "pure16")
-MODES: tuple[Recompute, ...] = ("none", "selective", "full")
-
-
-@dataclass(frozen=True)
-class Configuration:
-    """What is trained, and how."""
-
-    model: str
-    batch: int
-    regime: Regime
-    optimizer: str
-    recompute: Recompute
-
-    @property
-    def name(self) -> str:
-        """How its entries begin."""
-        return f"{self.model}.b{self.batch}.{self.regime}.{self.optimizer}.{self.recompute}"
-
-    @property
-    def weights_bytes(self) -> int:
-        """The weights alone; the gradients are as large, and so is each vector of state."""
-        return MODELS[self.model].parameters * (2 if self.regime == "pure16" else 4)
-
-    @property
-    def least_bytes(self) -> int:
-        """What is there at the end of backward, however small the batch."""
-        return self.weights_bytes * (2 + STATE_VECTORS[self.optimizer])
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """What the result file says about it."""
-        return asdict(self) | {"model": MODEL_NAMES[self.model], "dropout": 0.1}
-
-
-CONFIGURATIONS = (
-    *(Configuration("small", 4, regime, "adam", mode) for regime in REGIMES for mode in MODES),
-    *(
-        Configuration("small", 4, regime, optimizer, "none")
-        for regime in REGIMES
-        for optimizer in ("sgd", "momentum")
-    ),
-    *(
-        Configuration("small", 8, regime, "adam", mode)
-        for regime in REGIMES
-        for mode in ("none", "full")
-    ),
-    *(Configuration("xl", 1, "fp32", "adam", mode) for mode in MODES),
-    *(
-        Configuration("xl", 1, regime, "adam", mode)
-        for regime in ("autocast", "pure16")
-        for mode in ("none", "full")
-    ),
-    *(Configuration("xl", 1, "fp32", optimizer, "none") for optimizer in ("sgd", "momentum")),
-    *(Configuration("xl", 4, "autocast", "adam", mode) for mode in ("none", "full")),
-)
-UNDER_CAP = tuple(
-    Configuration("small", 1, regime, "adam", mode)
-    for regime in ("fp32", "autocast")
-    for mode in MODES
-)
-LAPTOP = (
-    Configuration("xl", 1, "fp32", "sgd", "full"),
-    *(Configuration("xl", batch, "pure16", "sgd", "full") for batch in (1, 2, 4)),
-)
 ENTRIES = (
-    *(f"{c.name}.cuda_{phase}" for c in CONFIGURATIONS for phase in PHASES),
+    *(f"{c.name}.cuda_{phase}" for c in CONFIGURATIONS for phase in MEASURED),
     *(f"largest.{c.regime}.{c.recompute}.cuda_batch" for c in UNDER_CAP),
     *(f"laptop.{c.regime}.b{c.batch}.cuda_{what}" for c in LAPTOP for what in ("steps", "peak")),
     "cuda_context",
@@ -246,7 +184,7 @@ def phases(
         meter: Counts from zero, before the model is there.
 
     Returns:
-        Bytes at each of ``PHASES``; and the peak within forward, backward and update.
+        Bytes at each of ``MEASURED``; and the peak within forward, backward and update.
     """
     found: dict[str, int] = {}
     made = training(made=lambda: found.update(model=meter.now()))
@@ -268,26 +206,31 @@ def phases(
 
 def _measure(plan: Plan, gpu: torch.device, c: Configuration) -> dict[str, Entry]:
     meter = meter_of(gpu)
-    if c.least_bytes > meter.free() and not plan.quick:
+    free = meter.free()
+    if c.peak_bytes > USABLE_SHARE * free and not plan.quick:
         raise SkipPartError(
-            f"weights, gradients and optimizer state need {c.least_bytes / 1e9:.1f} GB "
-            f"and {meter.free() / 1e9:.1f} GB are free"
+            f"by the model its peak is {c.peak_bytes / 1e9:.1f} GB, more than "
+            f"{100 * USABLE_SHARE:.0f} % of the {free / 1e9:.1f} GB that are free"
         )
     found, peaks = phases(partial(Training, _sizes(plan, c), c, gpu), meter)
     entries = {
-        f"{c.name}.cuda_{phase}": _bytes(found[phase], gpu, c, seed=SEED) for phase in PHASES
+        f"{c.name}.cuda_{phase}": _bytes(found[phase], gpu, c, seed=SEED) for phase in MEASURED
     }
     entries[f"{c.name}.cuda_peak"]["outcome"] = {name: float(n) for name, n in peaks.items()}
-    return entries
+    return keep_predictions(CASE, entries)
 
 
 def _sizes(plan: Plan, c: Configuration) -> GPT2Config:
-    return QUICK if plan.quick else MODELS[c.model]
+    return QUICK if plan.quick else GPT2Config.of(c.arch)
 
 
 def _bytes(value: int, gpu: torch.device, c: Configuration, **more: Any) -> Entry:
-    settings = c.settings | more.pop("settings", {})
+    settings = _settings(c) | more.pop("settings", {})
     return entry([float(value)], "bytes", device=gpu.type, settings=settings, **more)
+
+
+def _settings(c: Configuration) -> dict[str, Any]:
+    return asdict(c) | {"model": MODEL_NAMES[c.model], "dropout": 0.1}
 
 
 def _context(gpu: torch.device) -> dict[str, Entry]:
@@ -315,16 +258,16 @@ class Attempt:
     @property
     def ran(self) -> bool:
         """Whether it could have gone on for ever."""
-        return self.steps == 2
+        return self.steps == STEPS
 
 
 def attempt(config: GPT2Config, c: Configuration, device: torch.device, meter: Meter) -> Attempt:
-    """Try two steps: the second needs the optimizer's state beside the activations."""
+    """Try ``STEPS`` steps, as far as the memory goes."""
     steps, doing = 0, "the model was built"
     meter.reset_peak()
     try:
         training = Training(config, c, device)
-        for _ in range(2):
+        for _ in range(STEPS):
             doing = "forward"
             loss = training.forward()
             doing = "backward"
@@ -393,8 +336,9 @@ def _largest(plan: Plan, gpu: torch.device, c: Configuration) -> dict[str, Entry
     with capped(gpu, CAP_BYTES):
         found = largest_batch(peak_of, 0 if plan.quick else CAP_BYTES)
     name = f"largest.{c.regime}.{c.recompute}.cuda_batch"
-    settings = c.settings | {"cap_bytes": CAP_BYTES, "batch": found}
-    return {name: entry([float(found)], "samples", device=gpu.type, settings=settings)}
+    settings = _settings(c) | {"cap_bytes": CAP_BYTES, "batch": found}
+    measured = entry([float(found)], "samples", device=gpu.type, settings=settings)
+    return keep_predictions(CASE, {name: measured})
 
 
 def _laptop(plan: Plan, gpu: torch.device) -> dict[str, Entry]:
@@ -406,10 +350,10 @@ def _laptop(plan: Plan, gpu: torch.device) -> dict[str, Entry]:
             more = {"cap_bytes": CAP_BYTES, "ended": tried.ended}
             name = f"laptop.{c.regime}.b{c.batch}.cuda"
             entries[f"{name}_steps"] = entry(
-                [float(tried.steps)], "plain", device=gpu.type, settings=c.settings | more
+                [float(tried.steps)], "plain", device=gpu.type, settings=_settings(c) | more
             )
             entries[f"{name}_peak"] = _bytes(tried.peak_bytes, gpu, c, settings=more)
-    return entries
+    return keep_predictions(CASE, entries)
 
 
 def _try(plan: Plan, gpu: torch.device, c: Configuration) -> Attempt:

@@ -11,7 +11,8 @@ one key, where its value comes from:
     rate        what one measured entry works through in a second: FLOP, bytes or samples
     derived     a function of benchmarks/derived.py over the case that ``case`` names
     recorded    a value in what a recorded snippet returned: "module:function" and the way to it
-    computed    a function of lesson_code/accounting.py with its arguments
+    computed    a function of lesson_code/accounting.py with its arguments, or of another module
+                of lesson_code that needs no PyTorch: "mission.worked:parameters"
     cited       an entry of lesson_site/citations
     planned     nothing measures it yet: what will
 

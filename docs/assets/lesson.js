@@ -8,12 +8,23 @@ const elements = {
   "continue-reading": async () => (await import("./elements/continue-reading.js")).ContinueReading,
   "interactive-chart": async () => (await import("./elements/interactive-chart.js")).InteractiveChart,
   "kept-tasks": async () => (await import("./elements/kept-tasks.js")).KeptTasks,
+  "laptop-challenge": async () => (await import("./elements/laptop-challenge.js")).LaptopChallenge,
   "learner-record": async () => (await import("./elements/learner-record.js")).LearnerRecord,
   "lesson-check": async () => (await import("./elements/lesson-check.js")).LessonCheck,
   "machine-filter": async () => (await import("./elements/machine-filter.js")).MachineFilter,
+  "memory-ledger": async () => (await import("./elements/memory-ledger.js")).MemoryLedger,
   "memory-table": async () => (await import("./elements/memory-table.js")).MemoryTable,
+  "mission-guide": async () => (await import("./elements/mission-guide.js")).MissionGuide,
+  "mission-prediction": async () => (await import("./elements/mission-guide.js")).MissionPrediction,
+  "mission-record": async () => (await import("./elements/mission-record.js")).MissionRecord,
+  "mission-reflection": async () => (await import("./elements/mission-reflection.js")).MissionReflection,
+  "mission-reveal": async () => (await import("./elements/mission-reveal.js")).MissionReveal,
+  "mission-tradeoff": async () => (await import("./elements/mission-tradeoff.js")).MissionTradeoff,
   "own-report": async () => (await import("./elements/own-report.js")).OwnReport,
+  "pipeline-analyzer": async () => (await import("./elements/pipeline-analyzer.js")).PipelineAnalyzer,
   "quiz-summary": async () => (await import("./elements/quiz-summary.js")).QuizSummary,
+  "run-cell": async () => (await import("./elements/run-cell.js")).RunCell,
+  "walkthrough-column": async () => (await import("./elements/walkthrough-column.js")).WalkthroughColumn,
 };
 
 /** Mend parts of Material: a role without a name, and wide things that only a mouse can scroll. */
@@ -50,7 +61,28 @@ async function wake(tag) {
 }
 
 // These stand far down on long pages: whoever does not get there need not load them.
-const LATE = ["memory-table", "own-report"];
+const LATE = [
+  ...["laptop-challenge", "memory-ledger", "memory-table", "mission-record", "mission-reflection"],
+  ...["mission-reveal", "mission-tradeoff", "own-report", "pipeline-analyzer", "walkthrough-column"],
+];
+
+/** A button for each snippet that can run here; what runs it comes with the first press. */
+function offerRuns() {
+  for (const figure of document.querySelectorAll("figure[data-run]:not(:has(run-cell))")) {
+    const cell = document.createElement("run-cell");
+    const button = document.createElement("button");
+    const size = Math.max(1, Math.round(Number(figure.getAttribute("data-run-kb")) / 1000));
+    const textContent = `Run (loads ${size} MB once)`;
+    Object.assign(button, { type: "button", className: "chart-switch", textContent });
+    button.onclick = async () => {
+      await wake("run-cell");
+      /** @type {import("./elements/run-cell.js").RunCell} */ (cell).press();
+    };
+    cell.append(button);
+    figure.querySelector("figcaption")?.before(cell);
+  }
+}
+
 const arrivals = new IntersectionObserver(
   (entries) => {
     for (const { isIntersecting, target } of entries) if (isIntersecting) wake(target.localName);
@@ -60,11 +92,13 @@ const arrivals = new IntersectionObserver(
 
 async function onPage() {
   noteVisit();
+  offerRuns();
   arrivals.disconnect();
   for (const tag of Object.keys(elements)) {
-    const [first] = document.getElementsByTagName(tag);
-    if (first && LATE.includes(tag)) arrivals.observe(first);
-    else if (first) await wake(tag);
+    const found = document.getElementsByTagName(tag);
+    if (tag === "run-cell") continue; // woken by its button
+    if (LATE.includes(tag)) for (const each of found) arrivals.observe(each);
+    else if (found.length) await wake(tag);
   }
 }
 

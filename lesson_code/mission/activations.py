@@ -28,9 +28,11 @@ def layer_activation_bytes(regime: Regime, batch: int, arch: Arch, seq: int | No
     Raises:
         ValueError: If the regime is unknown, or a count no positive whole number.
     """
+    # --8<-- [start:stored]
     each, values = _sizes(regime, batch, arch, seq)
     scores = arch.n_head * _length(arch, seq) ** 2 * batch
     return values * each.value + scores * each.score
+    # --8<-- [end:stored]
 
 
 def layer_input_bytes(regime: Regime, batch: int, arch: Arch, seq: int | None = None) -> int:
@@ -87,11 +89,27 @@ def activation_bytes(
     each, values = _sizes(regime, batch, arch, seq)
     outside = io_activation_bytes(regime, batch, arch, seq)
     layer = layer_activation_bytes(regime, batch, arch, seq)
+    # --8<-- [start:recompute]
     if recompute == "none":
         return arch.n_layer * layer + outside
     if recompute == "selective":
         return arch.n_layer * values * each.value + outside
     return arch.n_layer * layer_input_bytes(regime, batch, arch, seq) + layer + outside
+    # --8<-- [end:recompute]
+
+
+def kept_activation_bytes(
+    regime: Regime, recompute: Recompute, batch: int, arch: Arch, seq: int | None = None
+) -> int:
+    """Bytes that wait for backward when forward has just ended.
+
+    With full recomputation that is less than ``activation_bytes``: no layer is open before
+    backward recomputes the first.
+
+    Args and errors: as ``activation_bytes``.
+    """
+    most = activation_bytes(regime, recompute, batch, arch, seq)
+    return most - (layer_activation_bytes(regime, batch, arch, seq) if recompute == "full" else 0)
 
 
 def segmented_activation_bytes(regime: Regime, every: int, batch: int, arch: Arch) -> int:

@@ -48,10 +48,12 @@ def gpt_param_count(arch: Arch, tied: bool = True) -> int:
         tied: Whether the head is the token embedding, as in GPT-2, and counts once.
     """
     width = arch.d_model
+    # --8<-- [start:count]
     embeddings = (arch.vocab + arch.context) * width
     blocks = arch.n_layer * (12 * width**2 + 13 * width)
     head = 0 if tied else arch.vocab * width
     return embeddings + blocks + 2 * width + head
+    # --8<-- [end:count]
 
 
 def castable_param_count(arch: Arch) -> int:

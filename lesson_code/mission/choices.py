@@ -6,6 +6,8 @@ Standard library only, as the whole model of the mission: the site computes its 
 from typing import Literal
 
 Regime = Literal["fp32", "autocast", "zero_mixed", "pure16"]
+# Those in which PyTorch alone trains; zero_mixed is the bookkeeping of other libraries.
+TorchRegime = Literal["fp32", "autocast", "pure16"]
 Optimizer = Literal["sgd", "momentum", "adam"]
 Recompute = Literal["none", "selective", "full"]
 Component = Literal["params", "grads", "master", "state1", "state2", "copies", "activations"]

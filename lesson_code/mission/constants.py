@@ -10,6 +10,10 @@ from dataclasses import dataclass
 from lesson_code.accounting import FLOAT32_BYTES
 from lesson_code.mission.choices import Component, Device, Optimizer, Recompute, Regime
 
+# Of the model's formulas and constants: a new one whenever a result that they give changes.
+# Measurements keep it beside what the model predicted for them.
+MODEL_VERSION = "1.0.0"
+
 GB = 10**9  # bytes; all bars, totals and budgets
 GIB = 2**30  # bytes; what tools report
 

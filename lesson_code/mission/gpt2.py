@@ -8,7 +8,7 @@ Shapes: B is the batch size, S the length of a text, W the width, H the heads, V
 
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import get_args
 
 import torch
 from torch import nn
@@ -16,13 +16,17 @@ from torch.nn import functional as F
 from torch.utils.checkpoint import checkpoint
 from torch.utils.flop_counter import FlopCounterMode
 
-Recompute = Literal["none", "selective", "full"]
-Regime = Literal["fp32", "autocast", "pure16"]
+from lesson_code.mission import architecture
+from lesson_code.mission.architecture import Arch, gpt_param_count
+from lesson_code.mission.choices import Recompute, TorchRegime, require_choice
+from lesson_code.mission.constants import RECOMPUTATIONS
+
+Regime = TorchRegime
 
 
 @dataclass(frozen=True)
 class GPT2Config:
-    """The sizes of a GPT-2.
+    """The sizes of a GPT-2 that is trained here.
 
     Attributes:
         layers: Blocks, one after the other.
@@ -40,16 +44,24 @@ class GPT2Config:
     context: int = 1_024
     dropout: float = 0.1
 
+    @classmethod
+    def of(cls, arch: Arch) -> "GPT2Config":
+        """A model of these sizes, with the usual dropout."""
+        return cls(arch.n_layer, arch.d_model, arch.n_head, arch.vocab, arch.context)
+
+    @property
+    def arch(self) -> Arch:
+        """The sizes as the mission's formulas take them."""
+        return Arch(self.layers, self.width, self.heads, self.vocabulary, self.context)
+
     @property
     def parameters(self) -> int:
         """Trainable values; the head is the token embedding and counts once."""
-        embeddings = (self.vocabulary + self.context) * self.width
-        block = 12 * self.width**2 + 13 * self.width
-        return embeddings + self.layers * block + 2 * self.width
+        return gpt_param_count(self.arch)
 
 
-GPT2_SMALL = GPT2Config(layers=12, width=768, heads=12)
-GPT2_XL = GPT2Config(layers=48, width=1_600, heads=25)
+GPT2_SMALL = GPT2Config.of(architecture.GPT2_SMALL)
+GPT2_XL = GPT2Config.of(architecture.GPT2_XL)
 
 
 class Attention(nn.Module):
@@ -137,10 +149,7 @@ class GPT2(nn.Module):
         super().__init__()
         if config.width % config.heads:
             raise ValueError(f"width {config.width} is no multiple of {config.heads} heads")
-        if recompute not in get_args(Recompute):
-            raise ValueError(
-                f"recompute must be one of {', '.join(get_args(Recompute))}, got {recompute!r}"
-            )
+        require_choice("recompute", recompute, RECOMPUTATIONS)
         self.config = config
         self.recompute = recompute
         self.tokens = nn.Embedding(config.vocabulary, config.width)
@@ -197,8 +206,7 @@ def build(
     Raises:
         ValueError: If an argument is none of the allowed ones.
     """
-    if regime not in get_args(Regime):
-        raise ValueError(f"regime must be one of {', '.join(get_args(Regime))}, got {regime!r}")
+    require_choice("regime", regime, get_args(Regime))
     usual = torch.get_default_dtype()
     torch.set_default_dtype(torch.bfloat16 if regime == "pure16" else torch.float32)
     try:

@@ -7,7 +7,7 @@ gradient of the logits early in backward, and temporaries of multi-tensor optimi
 from typing import Literal
 
 from lesson_code.accounting import FLOAT32_BYTES
-from lesson_code.mission.activations import activation_bytes
+from lesson_code.mission.activations import activation_bytes, kept_activation_bytes
 from lesson_code.mission.architecture import (
     GPT2_XL,
     Arch,
@@ -29,6 +29,7 @@ from lesson_code.mission.constants import (
     GB,
     GIB,
     OPTIMIZERS,
+    RECOMPUTATIONS,
     REGIMES,
     STATE_VECTORS,
 )
@@ -117,9 +118,11 @@ def static_bytes(regime: Regime, optimizer: Optimizer, n_params: int) -> int:
     Raises:
         ValueError: If a name is unknown, or ``n_params`` no positive whole number.
     """
+    # --8<-- [start:static]
     state = state_bytes(regime, optimizer, n_params)
     each = bytes_per_param(regime)
     return (each["params"] + each["grads"] + each["master"]) * n_params + state
+    # --8<-- [end:static]
 
 
 def optimizer_tax_bytes(regime: Regime, n_params: int) -> int:
@@ -146,6 +149,27 @@ def weight_copy_bytes(regime: Regime, arch: Arch) -> int:
         ValueError: If the regime is unknown.
     """
     return bytes_per_param(regime)["copies"] * castable_param_count(arch)
+
+
+def kept_copy_bytes(regime: Regime, recompute: Recompute, arch: Arch) -> int:
+    """Bytes of those copies that wait for backward when forward and autocast's region have ended.
+
+    A linear layer keeps the copy that it computed with. Under a checkpoint nothing is kept, and
+    backward casts the layer's weights again: then the head's copy alone is left. Until the region
+    ends autocast holds all of them, for use again.
+
+    Args:
+        regime: How numbers are held; none but autocast makes copies.
+        recompute: What backward computes again.
+        arch: The sizes of the model.
+
+    Raises:
+        ValueError: If a name is unknown.
+    """
+    require_choice("recompute", recompute, RECOMPUTATIONS)
+    if recompute == "full":
+        return bytes_per_param(regime)["copies"] * arch.vocab * arch.d_model
+    return weight_copy_bytes(regime, arch)
 
 
 def ledger(
@@ -195,8 +219,11 @@ def step_peak_bytes(
 
     Args and errors: as ``ledger``.
     """
-    phases = phase_bytes(regime, optimizer, recompute, batch, arch)
-    return max(phases["forward"], phases["backward"])
+    # --8<-- [start:peak]
+    part = ledger(regime, optimizer, recompute, batch, arch)
+    idle = phase_bytes(regime, optimizer, recompute, batch, arch)["idle"]
+    return idle + max(part["activations"] + part["copies"], part["grads"])
+    # --8<-- [end:peak]
 
 
 def phase_bytes(
@@ -208,24 +235,28 @@ def phase_bytes(
 
     Returns:
         ``model``, only the model is there; ``idle``, between two steps, gradients freed;
-        ``forward`` and ``backward``, at their ends. At the end of a forward pass that will be
-        recomputed in full there is less: the layer that is recomputed, and autocast's copies of
-        the layers' weights, come back in backward one by one.
+        ``forward`` and ``backward``, at their ends. When a forward pass has ended that will be
+        recomputed in full, there is less than at the step's peak: the layer that is recomputed,
+        and autocast's copies of the layers' weights, come back in backward one by one.
     """
+    # --8<-- [start:moments]
     part = ledger(regime, optimizer, recompute, batch, arch)
     idle = part["params"] + part["master"] + part["state1"] + part["state2"]
+    kept = kept_activation_bytes(regime, recompute, batch, arch)
     return {
         "model": part["params"],
         "idle": idle,
-        "forward": idle + part["copies"] + part["activations"],
+        "forward": idle + kept_copy_bytes(regime, recompute, arch) + kept,
         "backward": idle + part["grads"],
     }
+    # --8<-- [end:moments]
 
 
 def logits_gradient_bytes(batch: int, arch: Arch) -> int:
     """Bytes by which a measured peak may exceed the model's: the gradient of the logits, at most.
 
-    It is there early in backward, in float32 at most.
+    It is there early in backward, in float32 at most. As large are the scores themselves, which
+    stand beside their logarithms late in forward; the two are not there together.
 
     Args:
         batch: Texts in a batch.

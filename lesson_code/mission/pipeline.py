@@ -105,6 +105,7 @@ def pipeline(
     if isinstance(tensor, bool) or tensor not in (1, 2):
         raise ValueError(f"tensor must be 1 or 2, got {tensor!r}")
     efficiency = kernel_efficiency(batch)
+    # --8<-- [start:times]
     compute = COMPUTE_UNITS * kernel_efficiency(BASELINE_BATCH) / efficiency
     transfer: float = TRANSFER_UNITS
     if mixed:
@@ -123,6 +124,7 @@ def pipeline(
         total = DATA_UNITS + device
         transfer_busy = TRANSFER_BUSY
     compute_share, useful_share = (compute + recomputed) / total, compute / total
+    # --8<-- [end:times]
     return Iteration(
         total_units=total,
         data_units=total - device,
@@ -133,10 +135,12 @@ def pipeline(
         transfer_share=transfer / total,
         compute_share=compute_share,
         useful_share=useful_share,
+        # --8<-- [start:shares]
         utilisation=compute_share + transfer_busy * transfer / total,
         kernel_efficiency=efficiency,
         mfu=useful_share * efficiency,
         hfu=compute_share * efficiency,
+        # --8<-- [end:shares]
         speed=BASELINE_ITERATION_UNITS / total,
     )
 

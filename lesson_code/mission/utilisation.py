@@ -27,9 +27,11 @@ def mfu_from_throughput(
     require_positive("tokens_per_s", tokens_per_s)
     require_positive("flop_per_token", flop_per_token)
     require_positive("peak_flop_per_s", peak_flop_per_s)
+    # --8<-- [start:mfu]
     mfu = model_flop_utilisation(flop_per_token, tokens_per_s, peak_flop_per_s)
     require_share("MFU", mfu)
     return mfu
+    # --8<-- [end:mfu]
 
 
 def throughput_for_mfu(mfu: float, flop_per_token: float, peak_flop_per_s: float) -> float:

@@ -6,6 +6,7 @@ import { test } from "node:test";
 
 import {
   CHECKS,
+  MISSION,
   MemoryStore,
   PROGRESS,
   TASKS,
@@ -90,6 +91,15 @@ for (const text of DAMAGED)
     assert.deepEqual(readEntries(store, CHECKS), { steps: number(7) });
   });
 
+test("a text that nobody could read is exported as damaged, and the file can be imported", () => {
+  const store = new MemoryStore();
+  store.setItem(MISSION, "{1");
+
+  const read = readExport(exportRecord(store, new Date("2026-11-22T12:00:00Z")));
+
+  assert.deepEqual(read, [[`${MISSION}.damaged`, "{1"]]);
+});
+
 test("good entries beside a damaged one survive", () => {
   const store = new MemoryStore();
   const text = JSON.stringify({ good: number(7), bad: 7 });
@@ -154,7 +164,7 @@ for (const [name, host] of Object.entries({
 test("what was exported can be imported elsewhere", () => {
   const store = filled();
   store.setItem(`${CHECKS}.damaged`, "{");
-  store.setItem("gpu-training.mission.v1", JSON.stringify({ plan: { at: AT, choice: 2 } }));
+  store.setItem("gpu-training.later.v1", JSON.stringify({ plan: { at: AT, choice: 2 } }));
   store.setItem("__palette", "not ours");
   const other = new MemoryStore();
 

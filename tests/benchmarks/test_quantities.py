@@ -26,6 +26,7 @@ NBSP = "\N{NO-BREAK SPACE}"
         (1.4286, "times", 0.12, "1.4 times"),
         (6385.0, "times", 600.0, "6,400 times"),
         (188_160_000, "megabytes", 0.0, "188 MB"),
+        (12_460_889_600, "hundredths_of_gigabytes", 0.0, "12.46 GB"),
         (940_584, "bytes", 0.0, "940,584 bytes"),
         (235_146, "count", 0.0, "235,146"),
         (4.25e13, "flop_per_s", 1e12, "42 TFLOP/s"),

@@ -220,6 +220,30 @@ def test_a_fact_is_cited_once(tmp_path: Path) -> None:
         open_store(tmp_path)
 
 
+def test_a_figure_may_be_computed_by_any_module_of_lesson_code() -> None:
+    """A module before the colon is named in the source; a wrong name or argument is refused."""
+    fields = {"computed": "mission.worked:parameters", "arguments": {"weights": "exact"}}
+    wrong: dict[str, dict[str, Any]] = {
+        "a.module": {"computed": "mission.nowhere:parameters"},
+        "a.function": {"computed": "mission.worked:nothing"},
+        "an.argument": {"computed": "mission.worked:parameters", "arguments": {"weights": "odd"}},
+    }
+    store = Store(
+        [
+            Definition("xl", "parameters", "computed", "count", fields),
+            *(Definition(name, "-", "computed", "count", field) for name, field in wrong.items()),
+        ]
+    )
+
+    figure = store.figure("xl")
+
+    assert "1,557,611,200" == figure.text
+    assert "computed by parameters in lesson_code/mission/worked.py" == figure.source
+    for name in wrong:
+        with pytest.raises(FigureError, match=f"{name} cannot be computed by mission"):
+            store.figure(name)
+
+
 # On a page
 
 

@@ -8,6 +8,7 @@ import pytest
 from lesson_site.__main__ import main
 from lesson_site.postbuild import finish
 from lesson_site.postbuild.sizes import size_table
+from lesson_site.postbuild.styles import strip_comments
 
 PAGE = """<!doctype html>
 <html lang="en"><head>
@@ -237,3 +238,19 @@ def test_a_folder_without_a_site_is_refused(
     assert f"error: {tmp_path} holds no built site; run `mkdocs build --strict` first\n" == (
         capsys.readouterr().err
     )
+
+
+def test_comments_leave_our_style_sheets(tmp_path: Path) -> None:
+    """Comments go, what only looks like one in a text stays, and a second time changes nothing."""
+    (tmp_path / "assets").mkdir()
+    sheet = tmp_path / "assets" / "style.css"
+    sheet.write_text(
+        '/* a\n * b */\n\n\na { content: "/* no */"; } /* c */\nb {}\n', encoding="utf-8"
+    )
+
+    strip_comments(tmp_path)
+    once = sheet.read_text(encoding="utf-8")
+    strip_comments(tmp_path)
+
+    assert ['a { content: "/* no */"; } ', "b {}"] == once.strip("\n").split("\n")
+    assert once == sheet.read_text(encoding="utf-8")

@@ -1,6 +1,6 @@
 // <learner-record>: what this browser keeps, with Export, Import and Forget all.
 
-import { CHECKS, MACHINE, PROGRESS, TASKS, browserRecord, readEntries } from "./record.js";
+import { CHECKS, DECISIONS, EDITS, MACHINE, MISSION, PROGRESS, TASKS, browserRecord, readEntries } from "./record.js";
 
 // Loaded when a button is pressed.
 const files = () => import("./record-file.js");
@@ -54,13 +54,16 @@ export class LearnerRecord extends HTMLElement {
 
   #kept() {
     const { store } = browserRecord();
-    const [checks, sections, machines] = [CHECKS, PROGRESS, MACHINE].map(
+    const [checks, sections, machines, edits] = [CHECKS, PROGRESS, MACHINE, EDITS].map(
       (key) => Object.keys(readEntries(store, key)).length,
     );
     const done = Object.values(readEntries(store, TASKS)).filter((task) => task.done).length;
     const ticked = done ? `, ${several(done, "ticked task")}` : "";
     const pages = `${several(checks ?? 0, "prediction")}${ticked} and ${several(sections ?? 0, "opened section")}`;
-    return machines ? `${pages}, and your machine’s figures` : pages;
+    // The mission says itself what of it cannot be read, so that is not looked for here.
+    const has = (/** @type {string} */ key) => store.getItem(key) !== null;
+    const more = [machines && "your machine’s figures", has(MISSION) && "your mission", has(DECISIONS) && "your design ledger", edits && several(edits, "changed snippet")];
+    return [pages, ...more.filter((each) => each)].join(", and ");
   }
 
   #showCount = () => {

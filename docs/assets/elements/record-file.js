@@ -1,6 +1,6 @@
 // The learner's record as one file: written, read, merged, forgotten. Pure, like record.js.
 
-import { CHECKS, MACHINE, PROGRESS, REPORTS, TASKS, isObject, keepDamaged, parsed, problemOf, repaired } from "./record.js";
+import { CHECKS, DECISIONS, EDITS, MACHINE, MISSION, PROGRESS, REPORTS, TASKS, isObject, keepDamaged, parsed, problemOf, repaired } from "./record.js";
 
 /** @typedef {import("./record.js").Store} Store */
 /** @typedef {import("./record.js").Entries} Entries */
@@ -29,7 +29,10 @@ function ourKeys(store) {
 export function exportRecord(store, now) {
   const kept = ourKeys(store).map((key) => {
     const text = store.getItem(key) ?? "";
-    return [key, DAMAGED_KEY.test(key) ? text : (parsed(text) ?? text)];
+    if (DAMAGED_KEY.test(key)) return [key, text];
+    const value = parsed(text);
+    // What nobody has put aside yet goes along as damaged, so that the file can be imported.
+    return value === undefined ? [`${key}.damaged`, text] : [key, value];
   });
   const file = { format: FORMAT, version: VERSION, exported: now.toISOString() };
   return JSON.stringify({ ...file, kept: Object.fromEntries(kept) }, null, 1) + "\n";
@@ -63,7 +66,7 @@ function readKept(key, value) {
   if (DAMAGED_KEY.test(key) && typeof value === "string") return value;
   const feature = KEY.exec(key)?.[1];
   if (!feature) throw new RecordError(`The record holds “${shown}”, which is not part of one.`);
-  for (const known of [CHECKS, PROGRESS, TASKS, REPORTS, MACHINE])
+  for (const known of [CHECKS, PROGRESS, TASKS, REPORTS, MISSION, DECISIONS, MACHINE, EDITS])
     if (key !== known && KEY.exec(known)?.[1] === feature)
       throw new RecordError(`The record holds “${shown}”, and this page reads “${known}”.`);
   if (!isObject(value)) throw new RecordError(`In the record, “${shown}” holds no entries.`);

@@ -12,7 +12,10 @@ export const CHECKS = "gpu-training.checks.v1";
 export const PROGRESS = "gpu-training.progress.v1";
 export const TASKS = "gpu-training.tasks.v1";
 export const REPORTS = "gpu-training.reports.v1";
+export const MISSION = "gpu-training.mission.v1"; // mission/stored.js checks what is in it
+export const DECISIONS = "gpu-training.design-ledger.v1"; // a design ledger for each chapter
 export const MACHINE = "gpu-training.machine.v1"; // own-machine.js says what is in it
+export const EDITS = "gpu-training.edits.v1"; // snippets that they changed, and what runs after each
 
 const LONGEST_TEXT = 5_000;
 
@@ -98,11 +101,14 @@ export function problemOf(key, name, entry) {
   }
   if (key === TASKS && typeof entry.done !== "boolean") return "does not say whether it is done";
   if (key === REPORTS && (!isText(entry.text) || !entry.text)) return "has no valid text";
+  if (key === EDITS && !(isText(entry.text) && isText(entry.lines))) return "has no valid text";
   if (key === PROGRESS) {
     // The name becomes a link, so nothing but the address of a page below the site's root will do.
     if (!/^([a-z0-9-]+\/)+$/.test(name)) return "is no address of a page";
     if (!isText(entry.title) || !entry.title) return "has no valid title";
   }
+  if (key === MISSION && !isObject(entry.act1)) return "is no mission";
+  if (key === DECISIONS && !isObject(entry.ledger)) return "is no decision";
   if (key === MACHINE) {
     if (!isText(entry.label) || !entry.label || !isText(entry.file)) return "has no valid name";
     if (!isObject(entry.provenance)) return "does not say where it was measured";

@@ -9,13 +9,13 @@ import torch
 from torch import nn
 from torch._subclasses.fake_tensor import FakeTensorMode
 
+from lesson_code.mission.choices import Recompute
 from lesson_code.mission.gpt2 import (
     GPT2,
     GPT2_SMALL,
     GPT2_XL,
     Block,
     GPT2Config,
-    Recompute,
     Regime,
     build,
     next_token_loss,
@@ -42,7 +42,6 @@ def text(config: GPT2Config, batch: int = 2) -> torch.Tensor:
 @contextmanager
 def gpu_autocast(enabled: bool) -> Iterator[None]:
     """CUDA's autocast where no GPU is: its usual switch turns itself off there."""
-    default = torch.get_autocast_dtype("cuda")
     usual = torch.get_autocast_dtype("cuda")
     torch.set_autocast_enabled("cuda", enabled)
     torch.set_autocast_dtype("cuda", torch.bfloat16)
@@ -51,7 +50,6 @@ def gpu_autocast(enabled: bool) -> Iterator[None]:
     finally:
         torch.set_autocast_enabled("cuda", False)
         torch.set_autocast_dtype("cuda", usual)
-        torch.set_autocast_dtype("cuda", default)
         torch.clear_autocast_cache()
 
 

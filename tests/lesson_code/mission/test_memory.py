@@ -12,6 +12,7 @@ from lesson_code.lab.state_bytes import state_bytes as lab_state_bytes
 from lesson_code.mission.activations import (
     activation_bytes,
     io_activation_bytes,
+    kept_activation_bytes,
     layer_activation_bytes,
     layer_input_bytes,
     segmented_activation_bytes,
@@ -27,6 +28,7 @@ from lesson_code.mission.constants import (
 )
 from lesson_code.mission.memory import (
     bytes_per_param,
+    kept_copy_bytes,
     ledger,
     ledger_total_bytes,
     logits_gradient_bytes,
@@ -355,3 +357,37 @@ def test_what_a_measurement_should_find_at_each_moment(
     assert expected_gb == pytest.approx([to_gb(size) for size in found.values()], abs=5e-4)
     assert found["forward"] == step_peak_bytes(regime, "adam", "none", batch, arch)
     assert logits_gb == pytest.approx(to_gb(logits_gradient_bytes(batch, arch)), abs=0.005)
+
+
+@given(regimes, optimizers, recomputations, batches, archs)
+def test_the_peak_of_a_step_is_one_of_its_two_ends(
+    regime: Regime, optimizer: Optimizer, recompute: Recompute, batch: int, arch: Arch
+) -> None:
+    """What stays between steps, and the larger of what forward leaves and the gradients."""
+    part = ledger(regime, optimizer, recompute, batch, arch)
+    stays = part["params"] + part["master"] + part["state1"] + part["state2"]
+    forward = part["activations"] + part["copies"]
+
+    expected = stays + max(forward, part["grads"])
+    assert expected == step_peak_bytes(regime, optimizer, recompute, batch, arch)
+
+
+@given(regimes, optimizers, recomputations, batches, archs)
+def test_after_forward_no_recomputed_layer_is_open(
+    regime: Regime, optimizer: Optimizer, recompute: Recompute, batch: int, arch: Arch
+) -> None:
+    """With checkpoints its activations and the layers' copies come in backward; else all is there.
+
+    On a GPU that is not there tests/benchmarks/cases/test_transformer_memory.py counts the same.
+    """
+    found = phase_bytes(regime, optimizer, recompute, batch, arch)
+    part = ledger(regime, optimizer, recompute, batch, arch)
+    missing = 0
+    if recompute == "full":
+        layers = weight_copy_bytes(regime, arch) - kept_copy_bytes(regime, "full", arch)
+        missing = layer_activation_bytes(regime, batch, arch) + layers
+
+    kept = kept_activation_bytes(regime, recompute, batch, arch)
+    waiting = part["activations"] + part["copies"] - missing
+    assert waiting == found["forward"] - found["idle"]
+    assert waiting == kept + kept_copy_bytes(regime, recompute, arch)

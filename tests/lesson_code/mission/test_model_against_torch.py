@@ -4,7 +4,7 @@ Fake tensors stand on a GPU that is not there: they have shapes and types and no
 """
 
 from collections.abc import Callable
-from dataclasses import astuple, replace
+from dataclasses import replace
 
 import pytest
 import torch
@@ -26,7 +26,7 @@ from lesson_code.mission.architecture import (
     model_flops_per_token,
 )
 from lesson_code.mission.choices import Optimizer, Recompute
-from lesson_code.mission.memory import static_bytes, weight_copy_bytes
+from lesson_code.mission.memory import kept_copy_bytes, static_bytes, weight_copy_bytes
 from lesson_code.mission.recomputation import recompute_flop_factor
 from lesson_code.saved_tensors import SavedBytes
 from tests.lesson_code.mission.test_gpt2 import gpu_autocast
@@ -43,11 +43,6 @@ LOG_SUMS = 4 * A * S  # bytes that fused attention keeps in place of the scores
 @pytest.fixture(autouse=True)
 def _one_thread(one_thread: None) -> None:
     """Small products are faster on one thread."""
-
-
-def arch_of(config: gpt2.GPT2Config) -> Arch:
-    """The model's sizes for the formulas."""
-    return Arch(config.layers, config.width, config.heads, config.vocabulary, config.context)
 
 
 def fused_attention(
@@ -147,6 +142,7 @@ def test_full_recomputation_keeps_the_heads_copy_only(
     fixed = kept[2, 1] - (kept[2, 2] - kept[2, 1]) - PLACES
     head_alone = 2 * GPT2_XL.vocab * GPT2_XL.d_model if regime == "autocast" else 0
 
+    assert head_alone == kept_copy_bytes(regime, recompute, GPT2_XL)
     assert fixed == pytest.approx(head_alone, abs=SCALARS)
 
 
@@ -184,7 +180,7 @@ def test_parameters_are_those_of_the_model(arch: Arch, config: gpt2.GPT2Config) 
     linear = [layer for layer in model.modules() if isinstance(layer, nn.Linear)]
     cast = sum(p.numel() for layer in linear for p in layer.parameters())
 
-    assert astuple(arch) == astuple(arch_of(config))
+    assert arch == config.arch
     assert gpt_param_count(arch) == sum(p.numel() for p in model.parameters())
     assert castable_param_count(arch) == cast + model.tokens.weight.numel()
 
@@ -211,7 +207,7 @@ def test_static_bytes_are_what_a_step_leaves(regime: gpt2.Regime, optimizer: Opt
     left = [*weights, *(p.grad for p in weights)]
     for state in updates.state.values():
         left += [value for value in state.values() if torch.is_tensor(value) and value.numel() > 1]
-    expected = static_bytes(regime, optimizer, gpt_param_count(arch_of(TINY)))
+    expected = static_bytes(regime, optimizer, gpt_param_count(TINY.arch))
     assert expected == sum(tensor.nbytes for tensor in left if tensor is not None)
 
 
@@ -220,5 +216,5 @@ def test_arithmetic_is_what_pytorch_counts() -> None:
     config = replace(gpt2.GPT2_SMALL, layers=2)
     plain, recomputed = (gpt2.step_flops(config, 1, mode) for mode in ("none", "full"))
 
-    assert model_flops_per_token(arch_of(config)) * config.context == plain
-    assert recompute_flop_factor("full", arch_of(config)) == pytest.approx(recomputed / plain)
+    assert model_flops_per_token(config.arch) * config.context == plain
+    assert recompute_flop_factor("full", config.arch) == pytest.approx(recomputed / plain)

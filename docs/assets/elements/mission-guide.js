@@ -1,0 +1,301 @@
+// <mission-guide>: where the learner stands, what is locked, and what went wrong with data or storage.
+//
+// It stands at the head of the mission and opens and closes the parts of the page below it, each of
+// which says in `data-mission-part` what it waits for. <mission-prediction number> asks the two
+// questions; it stands here as well, since every request of a first visit counts.
+
+import { MISSION } from "./record.js";
+import { goTo, html } from "./mission/draw.js";
+import { CHANGED, OPENS, STEPS, follow, isOpen, mission, whereNow } from "./mission/state.js";
+
+/** @typedef {import("./mission/state.js").State} State */
+/** @typedef {import("./mission/state.js").Payload} Payload */
+
+// Where a part is opened, and what stands there.
+/** @type {{[need: string]: [id: string, name: string]}} */
+const OPENED_AT = {
+  "prediction-1": ["predict-1", "Go to the first prediction"],
+  "reveal-1": ["reveal", "Go to the reveal"],
+  "act-2": ["reflect-1", "Go to the Act 1 reflection"],
+  "prediction-2": ["predict-2", "Go to the second prediction"],
+  laptop: ["pipeline", "Go to the analyzer"],
+};
+const ALL_NUMBERS = /** @type {[string, string]} */ (["all-numbers", "Go to all numbers as tables"]);
+/** @type {{1: string[], 2: string[]}} */
+const STEP_PLACES = {
+  1: ["predict-1", "ledger", "reveal", "reflect-1", "record"],
+  2: ["predict-2", "pipeline", "laptop", "reflect-2", "record"],
+};
+const INSTRUMENTS = "memory-ledger, pipeline-analyzer, laptop-challenge";
+const STYLE = new URL("../mission/mission.css", import.meta.url).href;
+
+/** Show what the browser keeps now; the data is fetched only if there is something to show. */
+function takeUp() {
+  if (mission.payload) mission.refresh();
+  else if (mission.started) mission.open();
+}
+
+/** Whether the data could not be had. */
+const failed = () => !mission.payload && mission.trouble !== "";
+
+/** @param {string} words @param {() => void} onClick @param {string} look */
+function button(words, onClick, look = "") {
+  const made = html("button", { type: "button", class: `md-button ${look}`.trim() }, words);
+  made.addEventListener("click", onClick);
+  return made;
+}
+
+/** A link that takes the focus along, which the site's instant navigation leaves behind. @param {[id: string, name: string]} place */
+function link([id, name]) {
+  const made = html("a", { href: `#${id}` }, name);
+  made.addEventListener("click", (event) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    event.stopPropagation();
+    goTo(id);
+  });
+  return made;
+}
+
+export class MissionGuide extends HTMLElement {
+  /** @type {AbortController | undefined} */
+  #listening;
+  #status = html("p", { class: "mission-status" });
+  #steps = html("ol", { class: "mission-steps" });
+  #notices = html("div", { id: "mission-notices", class: "mission-notices", tabindex: -1 });
+  #again = html("details", { class: "mission-again", hidden: true }, html("summary", {}, "Start again"));
+  // The looks of the instruments. Instant navigation clears the head, so they are loaded in here.
+  #looks = html("link", { rel: "stylesheet", href: STYLE });
+  #noticed = "";
+  #quiet = false;
+
+  connectedCallback() {
+    if (!this.#status.isConnected) this.#build();
+    this.#listening = new AbortController();
+    const { signal } = this.#listening;
+    document.addEventListener(CHANGED, this.#draw, { signal });
+    document.addEventListener("record-changed", () => mission.restore(), { signal });
+    addEventListener("storage", ({ key }) => (key === MISSION || key === null) && takeUp(), { signal });
+    addEventListener("pageshow", ({ persisted }) => persisted && takeUp(), { signal });
+    addEventListener("pagehide", () => mission.save(), { signal });
+    takeUp();
+    this.#draw();
+  }
+
+  disconnectedCallback() {
+    this.#listening?.abort();
+    mission.save();
+  }
+
+  #build() {
+    const ask = async (/** @type {1 | 2 | "all"} */ part) => (await import("./mission/reset.js")).askToReset(this.#again, part);
+    const act = (/** @type {1 | 2} */ number) => button(`Reset Act ${number}`, () => ask(number));
+    const all = button("Reset mission", () => ask("all"));
+    this.#again.append(html("div", { class: "mission-buttons" }, act(1), act(2), all));
+    const live = html("p", { class: "mission-live", role: "status" });
+    this.replaceChildren(this.#status, this.#steps, this.#notices, this.#again, live);
+  }
+
+  #draw = () => {
+    if (!this.#looks.isConnected && (mission.payload || mission.started || failed())) this.prepend(this.#looks);
+    for (const part of document.querySelectorAll("[data-mission-part]"))
+      lock(/** @type {HTMLElement} */ (part));
+    this.#showWhere();
+    this.#showNotices();
+    this.#again.hidden = !mission.state || mission.keepsForeign;
+    const tables = failed() && document.querySelector("details.all-numbers");
+    if (tables) tables.setAttribute("open", "");
+  };
+
+  #showWhere() {
+    const { state } = mission;
+    const { act, step } = whereNow(state);
+    const complete = act === 2 && step === STEPS.length - 1 && state?.completed_at;
+    const target = state && isOpen(state, "prediction-2") ? state.act2.target_reached : null;
+    const flag = failed() ? "Instruments closed" : mission.keepsForeign || !mission.lasting ? "Nothing is kept" : "";
+    const place = (/** @type {number} */ index) => link([STEP_PLACES[act][index] ?? "", STEPS[index] ?? ""]);
+    const line = complete ? ["Mission complete"] : [html("strong", {}, `Act ${act}`), ` · Step ${step + 1} of ${STEPS.length}: `, place(step)];
+    if (target !== null) line.push(target ? " · Target reached" : " · Target not reached yet");
+    if (flag) line.push(" · ", link(["mission-notices", flag]));
+    redraw(this.#status, line);
+    this.#steps.setAttribute("aria-label", `The steps of Act ${act}`);
+    const steps = STEPS.map((_, index) => {
+      const says = complete || index < step ? "done" : index === step ? "now" : "to come";
+      return html("li", { "aria-current": says === "now" && "step", "data-step": says }, place(index), " ", html("span", {}, says));
+    });
+    redraw(this.#steps, steps);
+  }
+
+  #showNotices() {
+    const { keepsForeign, lasting, state, trouble } = mission;
+    const skippable = state?.completed_at && !isOpen(state, "act-2");
+    const now = JSON.stringify([trouble, keepsForeign, lasting, skippable, this.#quiet]);
+    if (now === this.#noticed) return;
+    this.#noticed = now;
+    const notices = [];
+    if (failed()) notices.push(notice("red", "The instruments are closed.", trouble, button("Try again", () => mission.open())));
+    else if (keepsForeign) notices.push(this.#foreign(trouble));
+    else if (trouble) notices.push(notice("amber", "Nothing was changed.", trouble));
+    if (!lasting && !keepsForeign)
+      notices.push(notice("amber", "Nothing is kept.", "Your browser keeps nothing for this site: your progress ends when you close the page. Export still works."));
+    if (skippable)
+      notices.push(notice("", "You have completed this mission before.", "Act 2 can be opened at once.", button("Skip to Act 2", skip)));
+    this.#notices.replaceChildren(...notices);
+  }
+
+  /** What stands in storage and cannot be read. @param {string} trouble */
+  #foreign(trouble) {
+    const answer = (/** @type {() => void} */ act) => () => {
+      act();
+      this.#notices.focus();
+    };
+    const fresh = button("Start fresh", answer(() => mission.startFresh()));
+    const closed = "Until you start fresh, nothing that you do here is kept.";
+    if (this.#quiet) return notice("amber", "Nothing is kept.", closed, fresh);
+    const keep = button("Keep for now", answer(() => {
+      this.#quiet = true;
+      this.#showNotices();
+    }));
+    const choice = `${closed} If you do, what cannot be read is put aside, and not deleted.`;
+    return notice("amber", "There is something from elsewhere.", `${trouble} ${choice}`, fresh, keep);
+  }
+}
+
+/** Put new children into an element unless they say the same, so that no focus is lost. @param {Element} element @param {(Node | string)[]} children */
+function redraw(element, children) {
+  const made = /** @type {Element} */ (element.cloneNode(false));
+  made.append(...children);
+  if (made.innerHTML !== element.innerHTML) element.replaceChildren(...made.childNodes);
+}
+
+/** @param {string} look @param {string} title @param {string} says @param {HTMLButtonElement[]} buttons */
+function notice(look, title, says, ...buttons) {
+  const role = look === "" ? undefined : look === "red" ? "alert" : "status";
+  const row = buttons.length ? html("div", { class: "mission-buttons" }, ...buttons) : null;
+  return html("div", { class: `mission-banner ${look}`.trim(), role }, html("p", {}, html("strong", {}, title), " ", says), row);
+}
+
+function skip() {
+  mission.change((state) => {
+    state.skipped = true;
+  });
+  goTo("predict-2");
+}
+
+/** Open a part of the page, or put a notice in its place. @param {HTMLElement} part */
+function lock(part) {
+  const need = part.dataset.missionPart ?? "";
+  const place = OPENED_AT[need];
+  if (!OPENS[need] || !place) throw new Error(`no lock is called ${need}`);
+  const open = isOpen(mission.state, need);
+  part.toggleAttribute("data-open", open);
+  part.toggleAttribute("inert", !open);
+  const before = part.previousElementSibling;
+  const stands = before?.matches(".mission-lock") ? before : null;
+  if (open) return stands?.remove();
+  const frame = stands ?? html("div", { class: `mission-lock${part.querySelector(INSTRUMENTS) ? " instrument" : ""}` });
+  const closed = html("p", {}, "Closed: its numbers could not be loaded. ", link(ALL_NUMBERS));
+  redraw(frame, [failed() ? closed : html("p", {}, part.dataset.lock ?? "Locked.", " ", link(place))]);
+  if (!stands) part.before(frame);
+}
+
+export class MissionPrediction extends HTMLElement {
+  /** @type {AbortController | undefined} */
+  #listening;
+  /** @type {{update: (state: State | null, payload: Payload | null) => void} | undefined} */
+  #question;
+
+  connectedCallback() {
+    this.#listening = new AbortController();
+    const { signal } = this.#listening;
+    if (this.getAttribute("number") === "1") {
+      this.#question ??= choiceQuestion(this);
+      document.addEventListener(CHANGED, this.#update, { signal });
+      this.#update();
+      return;
+    }
+    follow(async (state, payload) => {
+      if (!isOpen(state, "act-2")) return;
+      const { percentQuestion } = await import("./mission/percent.js");
+      this.#question ??= percentQuestion(this, payload);
+      this.#update();
+    }, signal);
+  }
+
+  disconnectedCallback() {
+    this.#listening?.abort();
+  }
+
+  #update = () => this.#question?.update(mission.state, mission.payload);
+}
+
+/**
+ * The first question, whose options stand in the page, so that it needs no data before an answer.
+ * @param {HTMLElement} host
+ */
+function choiceQuestion(host) {
+  const fieldset = host.querySelector("fieldset");
+  if (!fieldset) throw new Error("the first prediction has no options");
+  const inputs = [...fieldset.querySelectorAll("input")];
+  const recorded = html("p", { class: "mission-recorded" });
+  const locks = button("Lock in my prediction", () => commit(), "md-button--primary");
+  const row = html("div", { class: "mission-buttons" }, locks);
+  locks.disabled = true;
+  host.append(row, recorded);
+  for (const input of inputs)
+    input.addEventListener("change", () => {
+      locks.disabled = false;
+      mission.open();
+    });
+
+  const commit = async () => {
+    const chosen = inputs.find(({ checked }) => checked);
+    if (!chosen || !(await mission.open())) return;
+    mission.change(({ act1 }) => {
+      act1.prediction = chosen.value;
+      act1.locked_at = new Date().toISOString();
+    });
+    goTo("ledger");
+    mission.say(mission.text("recorded.1"));
+  };
+
+  let wasLocked = false;
+  return {
+    /** @param {State | null} state @param {Payload | null} payload */
+    update(state, payload) {
+      const locked = Boolean(state?.act1.locked_at);
+      fieldset.disabled = failed() || (!state && mission.started);
+      for (const input of inputs) {
+        input.hidden = locked; // what is locked in is text, which every reader reaches
+        input.disabled = locked;
+        if (locked || wasLocked) input.checked = locked && input.value === state?.act1.prediction;
+        mark(input, locked && payload && state ? marksOf(input.value, state, payload) : []);
+      }
+      if (locked !== wasLocked || failed()) locks.disabled = failed() || !inputs.some(({ checked }) => checked);
+      row.hidden = locked;
+      recorded.textContent = locked ? mission.text("recorded") : "";
+      fieldset.toggleAttribute("data-locked", locked);
+      wasLocked = locked;
+    },
+  };
+}
+
+/** @param {HTMLInputElement} input @param {[look: string, words: string][]} marks */
+function mark(input, marks) {
+  const option = input.parentElement;
+  option?.querySelectorAll(".mission-mark").forEach((old) => old.remove());
+  for (const [look, words] of marks) option?.append(html("strong", { class: `mission-mark ${look}` }, words));
+}
+
+/**
+ * What is said beside an option: the learner's at once, the right one after the reveal.
+ * @param {string} option @param {State} state @param {Payload} payload
+ * @returns {[look: string, words: string][]}
+ */
+function marksOf(option, { act1 }, { predictions, messages }) {
+  const yours = option === act1.prediction;
+  const right = act1.revealed && predictions.options[option].correct;
+  if (yours && right) return [["right", messages["predicted.right"] ?? ""]];
+  if (yours) return [[act1.revealed ? "wrong" : "chosen", messages[act1.revealed ? "predicted.wrong" : "predicted"] ?? ""]];
+  return right ? [["right", messages["predicted.answer"] ?? ""]] : [];
+}

@@ -1,0 +1,194 @@
+// <run-cell>: what a figure of runnable code has below its code: a button, and once it is pressed,
+// the code to change, what runs after it, and the output.
+//
+// lesson.js puts it there with its first button; this module comes with the first press. All cells
+// of a page share one worker.
+
+import { Runner } from "./run/runner.js";
+import { EDITS, ROOT, browserRecord, readEntries, saveEntry } from "./record.js";
+
+const runner = new Runner();
+const REST_MS = 50; // how long output waits for more of it, so that a page is not drawn for each word
+const LONGEST = 5_000; // characters; record.js keeps no more of a text
+
+/** @param {string} tag @param {object} properties */
+const made = (tag, properties) => Object.assign(document.createElement(tag), properties);
+
+/** What the lesson has: the shown code, and what runs after it. @param {HTMLElement} figure @returns {[string, string]} */
+export function originalOf(figure) {
+  return [figure.querySelector("pre > code")?.textContent?.trimEnd() ?? "", figure.dataset.run ?? ""];
+}
+
+/**
+ * What the worker is given.
+ * @param {HTMLElement} figure
+ * @param {[string, string]} texts the snippet and the lines after it
+ * @returns {import("./run/runner.js").Job}
+ */
+export function jobOf(figure, [snippet, lines]) {
+  const { runOf = "", runLines = "", runFiles = "{}" } = figure.dataset;
+  const [first = 1, last = 1] = runLines.split("-").map(Number);
+  const [file = ""] = runOf.split(":");
+  return { file, first, last, snippet, lines, files: JSON.parse(runFiles) };
+}
+
+/** @param {string} name */
+function editor(name) {
+  const box = /** @type {HTMLTextAreaElement} */ (
+    made("textarea", { spellcheck: false, maxLength: LONGEST, wrap: "off", autocapitalize: "off" })
+  );
+  const label = made("label", {});
+  label.append(made("span", { textContent: name }), box);
+  return { box, label };
+}
+
+export class RunCell extends HTMLElement {
+  #snippet = editor("The snippet, in its module");
+  #lines = editor("What runs after it");
+  #status = made("p", { className: "run-status" });
+  #output = made("pre", { className: "run-output" });
+  #reset = this.#button("Reset", () => this.#onReset());
+  /** What is shown as long as nothing is changed. @type {[string, string]} */
+  #original = ["", ""];
+  #waiting = "";
+  #opened = false;
+  #running = false;
+
+  connectedCallback() {
+    this.#first.textContent = "Run";
+  }
+
+  disconnectedCallback() {
+    if (this.#running) runner.stop();
+  }
+
+  get #figure() {
+    return /** @type {HTMLElement} */ (this.closest("figure"));
+  }
+
+  get #first() {
+    return /** @type {HTMLButtonElement} */ (this.querySelector("button"));
+  }
+
+  /** @param {string} text @param {() => void} onClick */
+  #button(text, onClick) {
+    const button = made("button", { type: "button", className: "chart-switch", textContent: text });
+    button.addEventListener("click", onClick);
+    return button;
+  }
+
+  /** The first button was pressed: run, or stop. */
+  press() {
+    if (!this.#opened) this.#open();
+    if (this.#running) runner.stop();
+    else this.#run();
+  }
+
+  #open() {
+    this.#opened = true;
+    this.#original = originalOf(this.#figure);
+    this.#output.setAttribute("role", "log");
+    this.#output.setAttribute("aria-label", "Output");
+    this.#status.setAttribute("role", "status");
+    const buttons = made("p", { className: "run-buttons" });
+    const licence = made("a", { href: new URL("assets/licences/pyodide.txt", ROOT).href, textContent: "Pyodide" });
+    const note = made("p", { className: "run-note" });
+    note.append("Ctrl+Enter runs too. Python comes from ", licence, " and runs in your browser; your changes stay there.");
+    for (const { box } of [this.#snippet, this.#lines]) {
+      box.addEventListener("input", () => this.#keep());
+      box.addEventListener("keydown", (event) => {
+        if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+        event.preventDefault();
+        if (!this.#running) this.#run();
+      });
+    }
+    const kept = readEntries(browserRecord().store, EDITS)[this.#name];
+    this.#show(kept ? [String(kept.text), String(kept.lines)] : this.#original);
+    buttons.append(this.#first, " ", this.#reset);
+    this.append(this.#snippet.label, this.#lines.label, buttons, this.#status, this.#output, note);
+    this.#figure.classList.add("opened");
+    this.#first.focus();
+  }
+
+  get #name() {
+    return this.#figure.dataset.runOf ?? "";
+  }
+
+  /** @returns {[string, string]} */
+  get #texts() {
+    return [this.#snippet.box.value, this.#lines.box.value];
+  }
+
+  /** @param {[string, string]} texts */
+  #show([snippet, lines]) {
+    this.#snippet.box.value = snippet;
+    this.#lines.box.value = lines;
+    this.#snippet.box.rows = snippet.split("\n").length + 1;
+    this.#lines.box.rows = lines.split("\n").length + 1;
+  }
+
+  #keep() {
+    const [text, lines] = this.#texts;
+    const same = text === this.#original[0] && lines === this.#original[1];
+    const entry = same ? null : { text, lines, at: new Date().toISOString() };
+    const { store, lasting } = browserRecord();
+    const kept = saveEntry(store, EDITS, this.#name, entry) && lasting;
+    if (!kept && entry) this.#say("Your browser keeps nothing for this site, so the change is gone when you leave.");
+  }
+
+  #onReset() {
+    if (this.#running) runner.stop();
+    this.#show(this.#original);
+    this.#keep();
+    this.#clear();
+    this.#say("The snippet is as the lesson has it.");
+  }
+
+  /** @param {string} sentence */
+  #say(sentence) {
+    this.#status.textContent = sentence;
+  }
+
+  #clear() {
+    this.#waiting = "";
+    this.#output.replaceChildren();
+    this.#output.removeAttribute("tabindex");
+  }
+
+  /** Take output in; the page shows it in a moment. @param {string} text */
+  #take(text) {
+    if (!this.#waiting) setTimeout(() => this.#flush(), REST_MS);
+    this.#waiting += text;
+  }
+
+  #flush() {
+    if (!this.#waiting) return;
+    this.#output.tabIndex = 0; // so that the keyboard can scroll it
+    this.#output.append(this.#waiting);
+    this.#waiting = "";
+    this.#output.scrollTop = this.#output.scrollHeight;
+  }
+
+  async #run() {
+    if (runner.busy) return this.#say("Another snippet on this page is running; stop it first.");
+    this.#clear();
+    this.#enter(true);
+    const size = Math.max(1, Math.round(Number(this.#figure.dataset.runKb) / 1000));
+    this.#say(runner.loaded ? "Running …" : `Loading Python (${size} MB, once) …`);
+    const outcome = await runner.run(jobOf(this.#figure, this.#texts), {
+      onStart: () => this.#say("Running …"),
+      onOutput: (text) => this.#take(text),
+    });
+    this.#flush();
+    this.#enter(false);
+    this.dataset.state = outcome.end;
+    this.#say(outcome.sentence);
+  }
+
+  /** @param {boolean} running */
+  #enter(running) {
+    this.#running = running;
+    if (running) this.dataset.state = "running";
+    this.#first.textContent = running ? "Stop" : "Run";
+  }
+}

@@ -1,0 +1,135 @@
+// Runs sections in a worker, one at a time: loads, streams, stops, and starts afresh. Pure but for
+// the worker, which a test replaces.
+//
+// To the worker goes {id, job}. From it come, in this order, {kind: "ready"} once, and for each job
+// {kind: "started", id}, any number of {kind: "text", id, text}, and {kind: "done", id, fine}; or
+// at any time {kind: "broken", sentence}, after which it is of no use.
+
+/**
+ * @typedef {object} Job
+ * @property {string} file the module, relative to lesson_code
+ * @property {number} first the section's first line in it, counted from one
+ * @property {number} last
+ * @property {string} snippet what stands there now
+ * @property {string} lines what runs afterwards
+ * @property {{[file: string]: string}} files every module that is needed, with its checksum
+ */
+/** @typedef {"finished" | "failed" | "stopped" | "late" | "broken"} End */
+/** @typedef {{end: End, sentence: string}} Outcome */
+/** @typedef {Pick<Worker, "postMessage" | "terminate" | "onmessage" | "onerror">} Helper */
+/** @typedef {{onStart(): void, onOutput(text: string): void}} Listener */
+
+export const LOAD_MS = 120_000;
+export const RUN_MS = 30_000;
+
+/** @type {{[end in Exclude<End, "broken">]: string}} */
+const SENTENCES = {
+  finished: "Finished.",
+  failed: "An error ended the run; the last line of the output names it.",
+  stopped: "Stopped. The next run starts from the beginning.",
+  late: `Stopped after ${RUN_MS / 1000} seconds, the most that a run may take here.`,
+};
+const SILENT =
+  "Python did not start within two minutes; a slow network or this browser’s settings keep it back. Press Run to try again.";
+const FORBIDDEN = "This browser starts no Python here; open the page from a web server, as `make serve` starts one.";
+
+/** @returns {Helper} */
+const browserWorker = () => new Worker(new URL("./worker.js", import.meta.url), { type: "module" });
+
+export class Runner {
+  /** @type {Helper | undefined} */
+  #worker;
+  #id = 0;
+  #loaded = false;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #timer;
+  /** @type {(Listener & {end: (end: End, sentence?: string) => void}) | undefined} */
+  #now;
+
+  /** @param {() => Helper} spawn @param {{load: number, run: number}} limits in milliseconds */
+  constructor(spawn = browserWorker, limits = { load: LOAD_MS, run: RUN_MS }) {
+    this.spawn = spawn;
+    this.limits = limits;
+  }
+
+  get busy() {
+    return this.#now !== undefined;
+  }
+
+  /** Whether Python is there. */
+  get loaded() {
+    return this.#loaded;
+  }
+
+  /**
+   * Run one section; while another one runs, this is an error of the caller.
+   * @param {Job} job
+   * @param {Listener} listener
+   * @returns {Promise<Outcome>}
+   */
+  run(job, listener) {
+    if (this.busy) throw new Error("a section is running");
+    return new Promise((resolve) => {
+      const end = (/** @type {End} */ end, sentence = end === "broken" ? "" : SENTENCES[end]) => {
+        clearTimeout(this.#timer);
+        this.#now = undefined;
+        resolve({ end, sentence });
+      };
+      this.#now = { ...listener, end };
+      if (!this.#start()) return;
+      this.#limit(this.limits.load, () => this.#give("broken", SILENT));
+      this.#id += 1;
+      this.#worker?.postMessage({ id: this.#id, job });
+    });
+  }
+
+  /** End the run; a fresh worker is made ready for the next one. */
+  stop() {
+    if (this.#now) this.#give("stopped");
+  }
+
+  /** Give up the worker, and say why. @param {End} end @param {string} [sentence] */
+  #give(end, sentence) {
+    this.#worker?.terminate();
+    this.#worker = undefined;
+    const wasLoaded = this.#loaded;
+    this.#loaded = false;
+    this.#now?.end(end, sentence);
+    if (wasLoaded && end !== "broken") this.#start();
+  }
+
+  /** @param {number} ms @param {() => void} then */
+  #limit(ms, then) {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(then, ms);
+  }
+
+  /** Whether there is a worker now. */
+  #start() {
+    if (this.#worker) return true;
+    try {
+      const worker = this.spawn();
+      // A worker that was given up may still have messages under way.
+      worker.onmessage = ({ data }) => this.#worker === worker && this.#hear(data);
+      worker.onerror = () => this.#worker === worker && this.#give("broken", FORBIDDEN);
+      this.#worker = worker;
+      return true;
+    } catch {
+      this.#give("broken", FORBIDDEN);
+      return false;
+    }
+  }
+
+  /** @param {{kind: string, id?: number, text?: string, fine?: boolean, sentence?: string}} message */
+  #hear({ kind, id, text = "", fine, sentence }) {
+    if (kind === "ready") this.#loaded = true;
+    if (kind === "broken") this.#give("broken", sentence);
+    if (id !== this.#id || !this.#now) return;
+    if (kind === "started") {
+      this.#now.onStart();
+      this.#limit(this.limits.run, () => this.#give("late"));
+    }
+    if (kind === "text") this.#now.onOutput(text);
+    if (kind === "done") this.#now.end(fine ? "finished" : "failed");
+  }
+}

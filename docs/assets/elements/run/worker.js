@@ -1,0 +1,93 @@
+// The worker in which Python lives: loads Pyodide from this site, and runs one section at a time.
+// runner.js says which messages go both ways.
+//
+// A worker has the policy that is sent with its own file, and not that of the page's meta element: so
+// no page has to allow WebAssembly for this. A server that sends the policy as a header has to allow
+// 'wasm-unsafe-eval' for this file.
+
+/** @typedef {import("./runner.js").Job} Job */
+
+// What each file of Pyodide must be; the fetches fill the cache from which Pyodide then loads.
+const PYODIDE = {
+  "pyodide.mjs": "sha256-bx1g979Sm+swDw9HmDySHTmCNjZAuiCvDjjv3dvGYQk=",
+  "pyodide.asm.mjs": "sha256-983I7OgGeM63EvjmXr5tOoMgOhgMOZhl9JYSoFFpNjU=",
+  "pyodide.asm.wasm": "sha256-zDbjyrBP38mmP/E+tS6uK5Eb9GwCXMeygfOUvT3h1eY=",
+  "pyodide-lock.json": "sha256-XcL8EZEIvBSMdFfchudnW1yH4cr9QgucNMHq73s2wBA=",
+  "python_stdlib.zip": "sha256-+hlX5XdwaPxPdDf5bYYK4vvpwZcyugbITgBOwW3X3Xo=",
+};
+const VENDOR = new URL("../../vendor/pyodide/", import.meta.url);
+const CODE = new URL("../../../code/", import.meta.url);
+const HARNESS = new URL("./section.py", import.meta.url);
+const ROOT = "/lesson";
+
+/** A file that did not come, or is not the one that was expected. */
+class FileError extends Error {}
+
+/**
+ * A file of this site, if it is the right one.
+ * @param {string | URL} name @param {URL} base @param {string} [integrity] @param {RequestCache} [cache]
+ */
+async function bytesOf(name, base, integrity = "", cache = "default") {
+  try {
+    const answer = await fetch(new URL(name, base), { integrity, cache });
+    if (!answer.ok) throw new Error(answer.statusText);
+    return new Uint8Array(await answer.arrayBuffer());
+  } catch {
+    throw new FileError(`${name} did not come, or is not the file that this page was built with; reload the page.`);
+  }
+}
+
+/**
+ * @typedef {object} Pyodide
+ * @property {{mkdirTree(path: string): void, writeFile(path: string, data: Uint8Array): void}} FS
+ * @property {(code: string) => void} runPython
+ * @property {(name: string) => any} pyimport
+ */
+
+async function load() {
+  await Promise.all(Object.entries(PYODIDE).map(([name, integrity]) => bytesOf(name, VENDOR, integrity)));
+  const harness = new TextDecoder().decode(await bytesOf(HARNESS, HARNESS));
+  const { loadPyodide } = await import(new URL("pyodide.mjs", VENDOR).href);
+  /** @type {Pyodide} */
+  const pyodide = await loadPyodide({ indexURL: VENDOR.href });
+  pyodide.FS.mkdirTree(ROOT);
+  pyodide.FS.writeFile(`${ROOT}/section.py`, new TextEncoder().encode(harness));
+  pyodide.runPython(`import sys\nsys.dont_write_bytecode = True\nsys.path.insert(0, "${ROOT}")`);
+  return { pyodide, section: pyodide.pyimport("section") };
+}
+
+/** Lay the modules that a section needs beside each other, as the repository has them.
+ * @param {Pyodide} pyodide @param {{[file: string]: string}} files */
+async function layOut(pyodide, files) {
+  const all = Object.entries(files);
+  const contents = await Promise.all(all.map(([file, sum]) => bytesOf(file, CODE, sum, "no-cache")));
+  all.forEach(([file], index) => {
+    const path = `${ROOT}/lesson_code/${file}`;
+    pyodide.FS.mkdirTree(path.slice(0, path.lastIndexOf("/")));
+    pyodide.FS.writeFile(path, /** @type {Uint8Array} */ (contents[index]));
+  });
+}
+
+const loading = load();
+
+/** @param {number} id @param {Job} job */
+async function run(id, job) {
+  const { pyodide, section } = await loading;
+  await layOut(pyodide, job.files);
+  const place = section.Place(job.file, job.first, job.last);
+  postMessage({ kind: "started", id });
+  const emit = (/** @type {string} */ text) => postMessage({ kind: "text", id, text });
+  const fine = section.run(ROOT, place, job.snippet, job.lines, emit);
+  place.destroy();
+  postMessage({ kind: "done", id, fine });
+}
+
+/** @param {unknown} problem */
+function broken(problem) {
+  const sentence =
+    problem instanceof FileError ? problem.message : `Python broke down in this browser (${problem}); press Run to start it afresh.`;
+  postMessage({ kind: "broken", sentence });
+}
+
+loading.then(() => postMessage({ kind: "ready" }), broken);
+addEventListener("message", ({ data }) => run(data.id, data.job).catch(broken));

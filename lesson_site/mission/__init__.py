@@ -1,0 +1,1 @@
+"""What the mission's page shows: its model's numbers and texts, as data and as tables."""

@@ -1,0 +1,67 @@
+"""The fence that puts a part of the mission on a page: ``show`` names it."""
+
+from collections.abc import Callable
+from functools import partial
+from html import escape
+
+from markdown import Markdown
+
+from lesson_site.errors import PageError
+from lesson_site.fences import Options, fence
+from lesson_site.mission.measured import measured_panel
+from lesson_site.mission.payload import FILE, payload_text
+from lesson_site.mission.predictions import predictions
+from lesson_site.mission.tables import TABLES, static_table
+
+# What a reader without JavaScript finds in place of an instrument.
+WITHOUT_SCRIPT = (
+    'This instrument needs JavaScript. Its numbers stand in <a href="#all-numbers">all numbers as '
+    "tables</a>."
+)
+
+
+def _element(tag: str, attributes: str = "", says: str = WITHOUT_SCRIPT) -> Callable[[], str]:
+    """A custom element of ours, with what stands in it until the browser draws it."""
+    return lambda: f"<{tag}{attributes}><p>{says}</p></{tag}>"
+
+
+def _first_prediction() -> str:
+    """The first question with its options, so that a first visit shows it without the data."""
+    found = predictions()
+    options = "".join(
+        f'<label><input type="radio" name="prediction-1" value="{name}">'
+        f"<span>{escape(option['claim'])}</span></label>"
+        for name, option in found["options"].items()
+    )
+    return (
+        '<mission-prediction number="1"><fieldset disabled>'
+        f"<legend>{escape(found['question'])}</legend>{options}</fieldset></mission-prediction>"
+    )
+
+
+PARTS: dict[str, Callable[[], str]] = {
+    "guide": _element("mission-guide", says="This mission needs JavaScript for its instruments."),
+    "prediction-1": _first_prediction,
+    "prediction-2": _element("mission-prediction", ' number="2"'),
+    "ledger": _element("memory-ledger"),
+    "reveal": _element("mission-reveal"),
+    "tradeoff": _element("mission-tradeoff"),
+    "reflection-1": _element("mission-reflection", ' number="1"'),
+    "reflection-2": _element("mission-reflection", ' number="2"'),
+    "pipeline": _element("pipeline-analyzer"),
+    "laptop": _element("laptop-challenge"),
+    "record": _element("mission-record"),
+    "measured": measured_panel,
+    **{name: partial(static_table, name) for name in TABLES},
+}
+
+
+@fence(show=True)
+def mission(source: str, options: Options, md: Markdown) -> str:
+    """The part that ``show`` names."""
+    if options["show"] not in PARTS:
+        raise PageError(f"show is {options['show']!r}; it must be one of {', '.join(PARTS)}")
+    if not FILE.is_file() or FILE.read_text(encoding="utf-8") != payload_text():
+        raise PageError(f"{FILE} is out of date; run `python -m lesson_site mission`")
+    # Around it stands an element that Markdown knows as a block.
+    return f'<div class="mission">{PARTS[options["show"]]()}</div>'

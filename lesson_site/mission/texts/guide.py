@@ -1,0 +1,31 @@
+"""The sentences of the guide and the predictions."""
+
+from lesson_code.mission.decisions import RIGHT_PERCENT
+
+MESSAGES: dict[str, str] = {
+    "recorded": "Prediction recorded. It stays visible and cannot be changed until you reset this "
+    "act.",
+    "recorded.1": "Prediction recorded. Training Memory Ledger unlocked.",
+    "recorded.2": f"You said {{percent}} percent; the baseline computes {RIGHT_PERCENT} percent of "
+    "the time.",
+    "predicted": "Your prediction",
+    "predicted.right": "Your prediction, and right",
+    "predicted.wrong": "Your prediction, not right",
+    "predicted.answer": "The right answer",
+    "reset.1.title": "Reset Act 1?",
+    "reset.1.says": "This clears your first prediction, the ledger’s settings, the reveal and the "
+    "reflection of Act 1. Act 2 is locked again; what you did there is kept.",
+    "reset.1.do": "Reset Act 1",
+    "reset.1.done": "Act 1 is reset.",
+    "reset.2.title": "Reset Act 2?",
+    "reset.2.says": "This clears your second prediction, the analyzer’s settings and the recorded "
+    "configuration, the laptop challenge and the reflection of Act 2. Act 1 stays as it is.",
+    "reset.2.do": "Reset Act 2",
+    "reset.2.done": "Act 2 is reset.",
+    "reset.all.title": "Reset the mission?",
+    "reset.all.says": "This clears both acts, in this browser, for good. Export your design ledger "
+    "first if you may want it back.",
+    "reset.all.do": "Reset mission",
+    "reset.all.done": "The mission is reset.",
+    "reset.decision": "Also remove chapter 8 from my design ledger",
+}

@@ -1,0 +1,134 @@
+"""Which snippets a reader can run in the page, and what the page needs to know for that.
+
+A snippet runs in Pyodide, Python in WebAssembly, if everything that its module imports, directly or
+not, is standard library or lesson code. The page fetches these modules one by one from ``code/``,
+where the site serves them anyway: no archive has to be built, ``mkdocs serve`` works as the built
+site does, and each runs as it lies in the repository, since the page carries the checksum of every
+one.
+"""
+
+import ast
+import base64
+import hashlib
+import json
+import logging
+import sys
+from collections.abc import Iterator
+from functools import lru_cache
+from html import escape
+from pathlib import Path
+
+from lesson_site import vendor
+from lesson_site.errors import PageError
+from lesson_site.sections import CODE_FOLDER, Section
+
+LOG = logging.getLogger("mkdocs.lesson_site.runnable")  # a child of MkDocs' own, so that it shows
+
+
+def files_of(file: str, folder: Path = CODE_FOLDER) -> list[str]:
+    """The modules that one module imports, itself and packages included, relative to ``folder``.
+
+    Args:
+        file: The module, relative to ``folder``.
+        folder: That of lesson code, whose name is the package's.
+
+    Raises:
+        PageError: If one of them imports what is neither standard library nor lesson code.
+    """
+    found: set[str] = set()
+    waiting = [file]
+    while waiting:
+        current = waiting.pop()
+        if current in found or not (folder / current).is_file():
+            continue
+        found.add(current)
+        waiting += [str(up / "__init__.py") for up in Path(current).parents]
+        for name in _imports(folder / current):
+            top, *rest = name.split(".")
+            if top == folder.name:
+                waiting += _file_of(rest, folder)
+            elif top not in sys.stdlib_module_names:
+                raise PageError(
+                    f"{file} can't run in the page, since {current} imports {top}; leave out run"
+                )
+    return sorted(found)
+
+
+def is_plain(file: str, folder: Path = CODE_FOLDER) -> bool:
+    """Whether a module runs in the page."""
+    try:
+        files_of(file, folder)
+    except PageError:
+        return False
+    return True
+
+
+def attributes(section: Section, lines: str) -> str:
+    r"""What makes a figure of shown code runnable, as HTML attributes; nothing without Pyodide.
+
+    Args:
+        section: What is shown.
+        lines: What runs after it, ``\n`` between them.
+
+    Raises:
+        PageError: If the module can't run in the page, or ``lines`` is empty or no Python.
+    """
+    text = run_lines(lines)
+    files = {file: _integrity(CODE_FOLDER / file) for file in files_of(section.file)}
+    size_kb = vendor.compressed_kb(vendor.PYODIDE)
+    if size_kb is None:
+        _say_once("snippets have no Run button; `python -m lesson_site.vendor` fetches Python")
+        return ""
+    values = {
+        "run": text,
+        "run-of": f"{section.file}:{section.name}",
+        "run-lines": f"{section.numbers[0]}-{section.numbers[-1]}",
+        "run-files": json.dumps(files, separators=(",", ":")),
+        "run-kb": str(size_kb),
+    }
+    return "".join(f' data-{name}="{escape(value)}"' for name, value in values.items())
+
+
+def run_lines(option: str) -> str:
+    r"""The lines that a fence's ``run`` names, where ``\n`` ends a line.
+
+    Raises:
+        PageError: If there is none, or they are no Python.
+    """
+    text = option.replace("\\n", "\n").strip()
+    if not text or text == "run":  # a bare option has its own name as its value
+        raise PageError('run is empty; write what the reader runs, as in run="print(f(2))"')
+    try:
+        ast.parse(text)
+    except SyntaxError as problem:
+        raise PageError(f"run is no Python ({problem.msg}): {text!r}") from None
+    return text
+
+
+def _imports(path: Path) -> Iterator[str]:
+    """The full names of what a module imports, wherever in it."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (name.name for name in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from (f"{node.module}.{name.name}" for name in node.names)
+
+
+def _file_of(parts: list[str], folder: Path) -> list[str]:
+    """The file of a module, or of the one that has the name; its own package comes with it."""
+    for count in range(len(parts), 0, -1):
+        path = Path(*parts[:count])
+        for file in (path.with_suffix(".py"), path / "__init__.py"):
+            if (folder / file).is_file():
+                return [file.as_posix()]
+    return []
+
+
+def _integrity(path: Path) -> str:
+    """The checksum as ``fetch`` takes it."""
+    return f"sha256-{base64.b64encode(hashlib.sha256(path.read_bytes()).digest()).decode()}"
+
+
+@lru_cache
+def _say_once(sentence: str) -> None:
+    LOG.info(sentence)

@@ -1,0 +1,298 @@
+"""Running what a page shows on the reader's own machine, from the page."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from lesson_site import recordings
+from tests.browser.conftest import AXE, LOOKS, OVERFLOWS, RUN_AXE, new_context, serving, small_site
+from tests.building import REPOSITORY
+from tests.live import Live, ended, live
+
+STEP = "mission/worked:print_step"
+NUMBERS = "gpu_training/float16_numbers:print_small_numbers"
+MOVE = "gpu_training/device_fundamentals:print_move_a_tensor"
+REPORT = "lab/solution/02_amp_training:print_report"
+HOME = f"""# Home
+
+```lesson-output of="{STEP}"
+```
+
+```lesson-output of="{NUMBERS}"
+```
+
+[To the other page](other.md)
+"""
+OTHER = f"""# Other
+
+```lesson-output of="{MOVE}"
+```
+
+```lesson-output of="{REPORT}" device="cuda"
+```
+"""
+# Puts another function in the place of a page's own, in the kernel behind the page.
+INSTEAD = """async (code) => {
+  const { kernel } = await import("/lesson/assets/elements/live/kernel.js");
+  await kernel.run(code, () => undefined);
+}"""
+# What a page of another origin tries, with the cookies that the browser sends along.
+ATTACK = """async (host) => {
+  const post = { method: "POST", credentials: "include", body: "{}" };
+  const forged = { ...post, headers: { "X-XSRFToken": "guessed" } };
+  const tried = (request) => fetch(`http://${host}/api/kernels`, request).then(
+    ({ type, status }) => `${type} ${status}`, () => "refused");
+  const socket = (path) => new Promise((resolve) => {
+    const opened = new WebSocket(`ws://${host}${path}`);
+    opened.onopen = () => resolve("opened");
+    opened.onerror = () => resolve("refused");
+  });
+  const unread = { ...post, mode: "no-cors" };
+  const read = await tried({ credentials: "include" });
+  return [read, await tried(forged), await tried(unread), await socket("/api/kernels/x/channels")];
+}"""
+FRAME = """(address) => new Promise((resolve) => {
+  const frame = document.body.appendChild(document.createElement("iframe"));
+  frame.onload = resolve;
+  frame.src = address;
+})"""
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str]]:
+    """A small site with recorded outputs: its folder, and where it is served as a public one."""
+    root = tmp_path_factory.mktemp("live")
+    (root / "docs").mkdir()
+    (root / "docs" / "code").symlink_to(REPOSITORY / "lesson_code")
+    (root / "docs" / "index.md").write_text(HOME)
+    (root / "docs" / "other.md").write_text(OTHER)
+    with small_site(root, "  - index.md\n  - other.md\n", "below") as address:
+        yield root / "served" / "below", address
+
+
+@pytest.fixture(scope="module")
+def machine(built: tuple[Path, str]) -> Iterator[Live]:
+    """The live server of that site."""
+    with live(built[0]) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def met() -> dict[str, list[str]]:
+    """What the reader's browser met, over all of these tests."""
+    return {"requests": [], "sockets": [], "console": []}
+
+
+@pytest.fixture(scope="module")
+def reader(browser: Browser, machine: Live, met: dict[str, list[str]]) -> Iterator[Page]:
+    """A window of a reader who opened the printed address; one, as a kernel takes seconds."""
+    context = new_context(browser, LOOKS[0])
+    page = context.new_page()
+    page.on("request", lambda request: met["requests"].append(request.url))
+    page.on("websocket", lambda socket: met["sockets"].append(socket.url))
+    page.on("console", lambda m: met["console"].append(m.text) if m.type == "error" else None)
+    page.on("pageerror", lambda problem: met["console"].append(str(problem)))
+    page.goto(machine.opened)
+    element(page, STEP).wait_for()
+    yield page
+    context.close()
+
+
+def element(page: Page, target: str) -> Locator:
+    """What runs one output."""
+    return page.locator(f'run-on-machine[target="{target}"]')
+
+
+def press(page: Page, target: str) -> None:
+    """Press the button behind an output, and agree if the page asks."""
+    element(page, target).get_by_role("button", name="Run on this machine").click()
+    if element(page, target).locator(".run-question").is_visible():
+        element(page, target).get_by_role("button", name="Run it").click()
+
+
+def status(page: Page, target: str) -> Locator:
+    """Where the page says how a run goes."""
+    return element(page, target).locator(".run-status")
+
+
+def printed(page: Page, target: str) -> Locator:
+    """What a run printed."""
+    return element(page, target).locator(":scope > pre > code")
+
+
+def instead(page: Page, body: str) -> None:
+    """Let another function stand in the place of ``print_step``."""
+    code = f"import lesson_code.mission.worked as worked\ndef made_up():\n    {body}\n"
+    page.evaluate(INSTEAD, f"{code}worked.print_step = made_up")
+
+
+def barriers(page: Page) -> list[str]:
+    """What axe finds on a wide screen in light, and on a narrow one in dark."""
+    found: list[str] = []
+    page.evaluate(AXE.read_text(encoding="utf-8"))
+    for look in (LOOKS[3], LOOKS[0]):
+        page.emulate_media(color_scheme=look.scheme)
+        page.set_viewport_size({"width": look.width, "height": 900})
+        found += page.evaluate(RUN_AXE, [])
+        found += page.evaluate(OVERFLOWS)
+    return found
+
+
+def test_it_asks_and_then_prints_what_was_recorded(reader: Page, machine: Live) -> None:
+    """The exact code stands in the question, nothing runs before the answer, and it runs then."""
+    recorded = recordings.read(STEP)
+    assert recorded
+    element(reader, STEP).get_by_role("button", name="Run on this machine").click()
+    question = element(reader, STEP).locator(".run-question")
+
+    expect(question.locator("pre")).to_have_text(
+        "from lesson_code.mission.worked import print_step\nprint_step()"
+    )
+    expect(question.get_by_role("button", name="Run it")).to_be_focused()
+    assert [] == barriers(reader)
+    assert [] == machine.kernels()
+    question.get_by_role("button", name="Run it").click()
+    expect(status(reader, STEP)).to_contain_text("Printed on")
+    expect(status(reader, STEP)).to_contain_text("PyTorch 2.")
+    assert recorded.text == printed(reader, STEP).text_content()
+    assert [] == barriers(reader)
+
+
+def test_who_declines_runs_nothing(reader: Page) -> None:
+    """The question closes, and the focus is where it was."""
+    button = element(reader, NUMBERS).get_by_role("button", name="Run on this machine")
+    button.click()
+    element(reader, NUMBERS).get_by_role("button", name="Not now").click()
+
+    expect(button).to_be_focused()
+    expect(element(reader, NUMBERS).locator(".run-question")).to_be_hidden()
+    expect(printed(reader, NUMBERS)).to_be_hidden()
+
+
+def test_an_endless_loop_streams_and_is_interrupted(reader: Page) -> None:
+    """Its first line stands on the page while it runs; others wait, and it ends on demand."""
+    instead(reader, "print('first')\n    while True: pass")
+    press(reader, STEP)
+
+    expect(printed(reader, STEP)).to_have_text("first\n")
+    expect(status(reader, STEP)).to_have_text("Running …")
+    assert [] == barriers(reader)
+    press(reader, NUMBERS)
+    expect(status(reader, NUMBERS)).to_contain_text("Another output is being printed.")
+    element(reader, STEP).get_by_role("button", name="Interrupt").click()
+    expect(status(reader, STEP)).to_contain_text("Interrupted on")
+    expect(element(reader, STEP).get_by_role("button", name="Interrupt")).to_be_hidden()
+
+
+def test_an_error_shows_its_text(reader: Page) -> None:
+    """The traceback stands there as text, without a terminal's codes, and markup is text too."""
+    instead(reader, "raise ValueError('made up \\x1b[31m<b>red</b>')")
+    press(reader, STEP)
+
+    expect(status(reader, STEP)).to_contain_text("Failed on")
+    expect(printed(reader, STEP)).to_contain_text("ValueError: made up <b>red</b>")
+    assert "\x1b" not in str(printed(reader, STEP).text_content())
+    assert 0 == printed(reader, STEP).locator("b").count()
+    assert [] == barriers(reader)
+
+
+def test_endless_output_is_cut(reader: Page) -> None:
+    """The page shows a hundred thousand characters, and says that there are more."""
+    instead(reader, "print('x' * 150_000)")
+    press(reader, STEP)
+
+    expect(status(reader, STEP)).to_contain_text("Printed on")
+    text = str(printed(reader, STEP).text_content())
+    assert text.startswith("x" * 100_000 + "\n… and more")
+    assert len(text) < 100_100
+
+
+def test_a_restart_gives_a_fresh_process(reader: Page) -> None:
+    """It ends a loop too, and what was put in the function's place is gone."""
+    recorded = recordings.read(STEP)
+    assert recorded
+    instead(reader, "while True: pass")
+    press(reader, STEP)
+    expect(status(reader, STEP)).to_have_text("Running …")
+
+    element(reader, STEP).get_by_role("button", name="Restart kernel").click()
+
+    expect(status(reader, STEP)).to_contain_text("Python was restarted")
+    press(reader, STEP)
+    expect(printed(reader, STEP)).to_have_text(recorded.text)
+
+
+def test_it_works_on_pages_that_are_reached_from_there(reader: Page, machine: Live) -> None:
+    """Instant navigation keeps the process; a question names the device, and digits may lead."""
+    press(reader, STEP)
+    expect(status(reader, STEP)).to_contain_text("Printed on")
+    before = [kernel.pid for kernel in machine.kernels()]
+    reader.evaluate("window.__same_document = true")
+    reader.get_by_role("link", name="To the other page").click()
+    element(reader, REPORT).get_by_role("button", name="Run on this machine").click()
+    question = element(reader, REPORT).locator(".run-question")
+
+    expect(question).to_contain_text('import_module("lesson_code.lab.solution.02_amp_training")')
+    expect(question).to_contain_text("PyTorch 2.")
+    press(reader, MOVE)
+    expect(status(reader, MOVE)).to_contain_text("Printed on")
+    assert before == [kernel.pid for kernel in machine.kernels()]
+    assert reader.evaluate("window.__same_document")
+
+
+def test_a_page_of_another_origin_gets_nothing(reader: Page, machine: Live, tmp_path: Path) -> None:
+    """With the same cookies it can neither read nor start a kernel, nor open socket or frame."""
+    (tmp_path / "index.html").write_text("<!doctype html><title>Attack</title>")
+    before = len(machine.kernels())
+    with serving(tmp_path) as attacker:
+        page = reader.context.new_page()
+        page.goto(f"http://127.0.0.1:{attacker.server_port}/")
+        assert "_xsrf" in page.evaluate("document.cookie")  # cookies ignore ports
+        answers = page.evaluate(ATTACK, f"127.0.0.1:{machine.port}")
+        page.evaluate(FRAME, f"{machine.origin}/lesson/")
+        framed = page.frames[1].url
+        page.close()
+
+    assert ["refused"] * 4 == answers
+    assert framed.startswith("chrome-error:")
+    assert before == len(machine.kernels())
+
+
+def test_the_page_speaks_with_its_own_origin_alone(
+    reader: Page, machine: Live, met: dict[str, list[str]]
+) -> None:
+    """Every request and socket goes where the page came from, and the policy stops none."""
+    foreign = [url for url in met["requests"] if not url.startswith(machine.origin + "/")]
+
+    assert [] == [url for url in foreign if not url.startswith(("data:", "blob:"))]
+    assert met["sockets"]
+    assert all(url.startswith(f"ws://127.0.0.1:{machine.port}/") for url in met["sockets"])
+    assert [] == reader.evaluate("window.__violations")
+    assert [] == met["console"]
+    assert reader.evaluate("crossOriginIsolated")
+
+
+def test_the_process_ends_with_the_page(reader: Page, machine: Live) -> None:
+    """Who leaves leaves nothing behind; and a server that is gone is said on the next press."""
+    kernels = machine.kernels()
+    assert kernels
+    reader.goto(f"{machine.origin}/lesson/")
+    assert ended(kernels)
+
+    reader.route("**/api/kernels", lambda route: route.abort())
+    press(reader, STEP)
+
+    expect(status(reader, STEP)).to_contain_text("Start `make live` again")
+
+
+def test_the_public_site_offers_nothing_of_it(page: Page, built: tuple[Path, str]) -> None:
+    """The same files, served by any other server, ask for no part of it."""
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(built[1], wait_until="networkidle")
+
+    assert 2 == page.locator("figure[data-runs]").count()
+    assert 0 == page.locator("run-on-machine").count()
+    assert [] == [url for url in asked if "live" in url or "run-on-machine" in url or "api" in url]

@@ -1,0 +1,390 @@
+"""The mission's guide: predictions, locks, notices, resets, and what the browser keeps of them."""
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, Route, expect
+
+from lesson_code.mission.decisions import RIGHT_PERCENT
+from lesson_site.mission.payload import payload_text
+from lesson_site.mission.predictions import predictions
+from tests.browser.conftest import AXE, OVERFLOWS, RUN_AXE
+from tests.browser.missions import (
+    AT,
+    KEY,
+    LEDGERS,
+    act_one_open,
+    act_two_open,
+    fresh_state,
+    kept_state,
+    open_mission,
+    target_reached,
+)
+
+DATA = "memory-mfu.json"
+INSTRUMENT = "[data-mission-part='prediction-1']:has(memory-ledger)"
+DENIED = "Object.defineProperty(window, 'localStorage', { get() { throw new Error('denied'); } })"
+LOCK_IN = "Lock in my prediction"
+State = dict[str, Any]
+Opened = Callable[..., Page]
+
+
+@pytest.fixture
+def opened(browser: Browser, site: str) -> Iterator[Opened]:
+    """Opens the mission as often as a test wants, and closes the windows after it."""
+    pages: list[Page] = []
+
+    def open_one(state: State | None = None, **options: Any) -> Page:
+        page = open_mission(browser, site, state, reduced_motion="reduce", **options)
+        pages.append(page)
+        return page
+
+    yield open_one
+    for page in pages:
+        page.context.close()
+
+
+def completed() -> State:
+    """A state in which the mission was completed, and Act 1 begun again."""
+    return {**target_reached(), "completed_at": AT}
+
+
+def lock_first(page: Page, option: str = "B") -> None:
+    """Answer the first question, and wait until the answer is in."""
+    page.locator(f"mission-prediction[number='1'] input[value={option}]").check()
+    page.get_by_role("button", name=LOCK_IN).click()
+    expect(page.locator(INSTRUMENT)).to_be_visible()
+
+
+def focused(page: Page) -> str:
+    """The id of the element that has the focus."""
+    return str(page.evaluate("document.activeElement.id"))
+
+
+def barriers(page: Page) -> list[str]:
+    """What axe finds on the page as it stands, and what runs out of the screen."""
+    page.evaluate(AXE.read_text(encoding="utf-8"))
+    found: list[str] = page.evaluate(RUN_AXE, []) + page.evaluate(OVERFLOWS)
+    return found
+
+
+def test_before_the_first_prediction_nothing_can_be_read_off(opened: Opened) -> None:
+    """The ledger is inert and empty, no data is asked for, and a link leads to the question."""
+    page = opened()
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    notice = page.locator(f".mission-lock:has(+ {INSTRUMENT})")
+    expect(notice).to_contain_text("Make your prediction first")
+
+    assert page.locator(INSTRUMENT).evaluate("part => part.inert && !part.checkVisibility()")
+    assert page.locator("memory-ledger svg").count() == 0
+    notice.get_by_role("link").click()
+    expect(page.locator("#predict-1")).to_be_focused()
+    page.wait_for_load_state("networkidle")
+    assert not [url for url in asked if url.endswith((DATA, "mission.css"))]
+
+
+def test_the_first_prediction_is_locked_in_with_the_keyboard_and_stays(opened: Opened) -> None:
+    """It takes a choice and the button; then it is text that says whose it is, also later."""
+    page = opened()
+    question = page.locator("mission-prediction[number='1']")
+    button = page.get_by_role("button", name=LOCK_IN)
+    expect(button).to_be_disabled()
+
+    question.locator("input[value=A]").focus()
+    for key in ("ArrowDown", "Tab", "Enter"):
+        page.keyboard.press(key)
+    expect(page.locator("#ledger")).to_be_focused()
+    expect(page.locator(".mission-live")).to_have_text(
+        "Prediction recorded. Training Memory Ledger unlocked."
+    )
+    expect(page.locator(".mission-status")).to_contain_text("Step 2 of 5: Explore")
+    top = page.locator("#ledger").bounding_box()
+    line = page.locator(".mission-status").bounding_box()
+    assert top
+    assert line
+    assert top["y"] >= line["y"] + line["height"]
+
+    page.reload()
+    expect(question.locator(".mission-mark")).to_have_text("Your prediction")
+    expect(question.locator("label:has(.mission-mark)")).to_contain_text(
+        predictions()["options"]["B"]["claim"]
+    )
+    expect(question.locator("input:not([hidden], :disabled)")).to_have_count(0)
+    assert kept_state(page)["act1"]["prediction"] == "B"
+
+
+def test_after_the_reveal_the_first_question_says_what_is_right(opened: Opened) -> None:
+    """The learner's option and the right one are told apart in words."""
+    marks = opened(act_two_open()).locator("mission-prediction[number='1'] .mission-mark")
+
+    expect(marks).to_have_text(["Your prediction, not right", "The right answer"])
+
+
+def test_the_second_prediction_takes_whole_percentages_only(opened: Opened) -> None:
+    """What cannot be taken is said at the field; the list of answers has a sentence for 75."""
+    state = act_two_open()
+    state["act2"] |= {"prediction": None, "locked_at": None}
+    page = opened(state)
+    field = page.get_by_label("Your prediction, in percent")
+    button = page.get_by_role("button", name=LOCK_IN)
+    texts = predictions()["percent"]
+
+    for typed, problem in {
+        **{"101": "range", "-1": "range", "35.5": "whole", "abc": "whole", "": "empty"},
+    }.items():
+        field.fill(typed)
+        field.blur()
+        expect(page.locator("#percent-error")).to_have_text(texts["errors"][problem])
+        expect(field).to_have_attribute("aria-invalid", "true")
+        expect(field).to_have_accessible_description(
+            f"{texts['question']} Error: {texts['errors'][problem]}"
+        )
+        expect(button).to_be_disabled()
+    assert barriers(page) == []
+    field.fill("75")
+    field.press("Enter")
+
+    expect(page.locator("#pipeline")).to_be_focused()
+    expect(page.locator(".mission-live")).to_have_text(
+        f"You said 75 percent; the baseline computes {RIGHT_PERCENT} percent of the time."
+    )
+    expect(page.locator("mission-prediction .mission-line")).to_have_text(texts["feedback"][75])
+    expect(field).to_have_js_property("readOnly", True)
+    page.reload()
+    assert kept_state(page)["act2"]["prediction"] == 75
+
+
+@pytest.mark.parametrize(
+    ("change", "question", "analyzer"),
+    [
+        ({"revealed": False}, False, False),
+        ({"reflection": {"answers": [None, None, None], "checked": False}}, False, False),
+        ({}, True, False),
+    ],
+    ids=["before the reveal", "before the reflection", "before the second prediction"],
+)
+def test_act_two_opens_in_order(
+    opened: Opened, change: State, question: bool, analyzer: bool
+) -> None:
+    """Its question waits for the reveal and the reflection, its instruments for its answer."""
+    state = act_two_open()
+    state["act2"] |= {"prediction": None, "locked_at": None}
+    state["act1"] |= change
+    page = opened(state)
+    expect(page.locator(INSTRUMENT)).to_be_visible()
+
+    assert question == page.locator("mission-prediction[number='2']").is_visible()
+    assert analyzer == page.locator("pipeline-analyzer").is_visible()
+
+
+WRONG_VERSION = payload_text().replace('"schema_version":1', '"schema_version":2')
+
+
+@pytest.mark.parametrize("body", [None, "{", WRONG_VERSION], ids=["missing", "cut", "version"])
+def test_without_its_data_the_mission_says_so_once(opened: Opened, body: str | None) -> None:
+    """One message; the instruments stay closed, the tables open, and what is kept is untouched."""
+    page = opened()
+
+    def answer(route: Route) -> None:
+        route.fulfill(status=404 if body is None else 200, body=body or "")
+
+    page.route(f"**/{DATA}", answer)
+    page.evaluate(f"localStorage.setItem({KEY!r}, JSON.stringify({{other: 1}}))")
+    before = page.evaluate(f"localStorage.getItem({KEY!r})")
+    page.reload()
+    alert = page.get_by_role("alert")
+    expect(alert).to_contain_text("could not be loaded")
+
+    assert alert.count() == 1
+    assert page.locator("mission-prediction input:enabled, memory-ledger svg").count() == 0
+    assert page.locator("details.all-numbers").evaluate("details => details.open")
+    assert before == page.evaluate(f"localStorage.getItem({KEY!r})")
+    assert barriers(page) == []
+    page.unroute(f"**/{DATA}")
+    page.get_by_role("button", name="Try again").click()
+    expect(alert).to_have_count(0)
+
+
+def test_a_foreign_state_is_reported_and_not_overwritten(opened: Opened) -> None:
+    """It stays while the learner keeps it, and is put aside when they start fresh."""
+    foreign = {**act_one_open(), "v": 2}
+    page = opened(foreign)
+    text = page.evaluate(f"localStorage.getItem({KEY!r})")
+    notices = page.locator("#mission-notices")
+    expect(notices).to_contain_text("has version 2")
+
+    page.get_by_role("button", name="Keep for now").click()
+    lock_first(page)
+    page.goto("about:blank")
+    page.go_back()
+    assert text == page.evaluate(f"localStorage.getItem({KEY!r})")
+
+    page.get_by_role("button", name="Start fresh").click()
+    expect(notices).to_be_empty()
+    assert text == page.evaluate(f"localStorage.getItem({KEY + '.damaged'!r})")
+    assert kept_state(page)["v"] == 1
+
+
+def test_without_storage_the_mission_works_and_says_so_once(opened: Opened) -> None:
+    """Progress lives in memory, and one notice says that it ends with the page."""
+    page = opened()
+    page.add_init_script(DENIED)
+    page.reload()
+
+    lock_first(page)
+
+    expect(page.get_by_text("Your browser keeps nothing for this site")).to_have_count(1)
+    expect(page.locator(".mission-status")).to_contain_text("Nothing is kept")
+    assert barriers(page) == []
+
+
+def test_a_reset_asks_first_and_clears_its_act_only(opened: Opened) -> None:
+    """Cancel is the default; Act 1's reset closes Act 2 and keeps what was answered there."""
+    page = opened(completed())
+    before = completed()
+    page.get_by_text("Start again").click()
+    opener = page.get_by_role("button", name="Reset Act 1")
+    opener.click()
+    expect(page.get_by_role("button", name="Cancel")).to_be_focused()
+    assert barriers(page) == []
+
+    page.keyboard.press("Enter")
+    expect(opener).to_be_focused()
+    assert kept_state(page)["act1"] == before["act1"]
+    opener.click()
+    page.get_by_role("dialog").get_by_role("button", name="Reset Act 1").click()
+
+    expect(page.locator("#predict-1")).to_be_focused()
+    expect(page.locator("pipeline-analyzer")).to_be_hidden()
+    kept = kept_state(page)
+    assert kept["act1"] == fresh_state()["act1"]
+    assert (kept["act2"], kept["laptop"]) == (before["act2"], before["laptop"])
+    assert page.locator("mission-prediction[number='1'] input:checked").count() == 0
+
+    page.get_by_role("button", name="Skip to Act 2").click()
+    expect(page.locator("pipeline-analyzer")).to_be_visible()
+    page.locator("#reflect-2").scroll_into_view_if_needed()
+    expect(page.locator("mission-reflection[number='2'] :is(select, input)").first).to_be_visible()
+
+
+@pytest.mark.parametrize("removes", [True, False])
+def test_resetting_the_mission_asks_about_the_recorded_decision(
+    opened: Opened, removes: bool
+) -> None:
+    """Nothing of the mission is kept any more; chapter 8 goes only if the learner says so."""
+    page = opened(target_reached())
+    ledgers = {chapter: {"at": AT, "ledger": {"chapter": int(chapter)}} for chapter in "78"}
+    page.evaluate(
+        "([key, text]) => localStorage.setItem(key, text)", [LEDGERS, json.dumps(ledgers)]
+    )
+    page.get_by_text("Start again").click()
+    page.get_by_role("button", name="Reset mission").click()
+    dialog = page.get_by_role("dialog")
+    if removes:
+        dialog.get_by_label("Also remove chapter 8").check()
+
+    dialog.get_by_role("button", name="Reset mission").click()
+
+    expect(page.locator("#mission")).to_be_focused()
+    expect(page.locator(".mission-status")).to_contain_text("Step 1 of 5: Predict")
+    page.goto("about:blank")
+    page.go_back()
+    assert kept_state(page) == {}
+    left = json.loads(page.evaluate(f"localStorage.getItem({LEDGERS!r})"))
+    assert set("7" if removes else "78") == set(left)
+
+
+def test_two_windows_take_up_each_others_state(opened: Opened) -> None:
+    """A prediction that one window locks in is locked in the other, which does not undo it."""
+    page = opened()
+    other = page.context.new_page()
+    other.goto(page.url)
+    lock_first(page)
+    other.locator("mission-prediction[number='1'] .mission-mark").wait_for()
+
+    other.close(run_before_unload=True)
+
+    assert kept_state(page)["act1"]["prediction"] == "B"
+
+
+COUNT = """() => { const counts = {};
+  for (const type of ['mission-changed', 'record-changed', 'storage', 'pagehide'])
+    counts[type] = window.__listening[type] ?? 0;
+  return counts; }"""
+WATCH_LISTENERS = """
+window.__listening = {};
+const add = EventTarget.prototype.addEventListener;
+EventTarget.prototype.addEventListener = function (type, listener, options) {
+  if (options?.signal) {
+    __listening[type] = (__listening[type] ?? 0) + 1;
+    add.call(options.signal, "abort", () => (__listening[type] -= 1));
+  }
+  return add.call(this, type, listener, options);
+};
+"""
+
+
+def test_going_away_and_back_leaves_no_second_listener(opened: Opened, site: str) -> None:
+    """With instant navigation the mission ends when it is left, and begins where it was."""
+    page = opened(act_one_open())
+    page.add_init_script(WATCH_LISTENERS)
+    page.reload()
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    mark = page.locator("mission-prediction .mission-mark")
+    expect(mark).to_have_text("Your prediction")
+    page.locator("#ledger").scroll_into_view_if_needed()
+    page.locator("memory-ledger svg").first.wait_for()
+    first = page.evaluate(COUNT)
+    for _ in range(2):
+        page.get_by_role("link", name="The model behind it").first.click()
+        expect(page.locator("h1")).to_contain_text("The model behind the mission")
+        assert page.evaluate(COUNT)["mission-changed"] == 0
+        page.get_by_label("Tabs").get_by_role("link", name="Mission").click()
+        expect(mark).to_have_text("Your prediction")
+        page.locator("#ledger").scroll_into_view_if_needed()
+        page.locator("memory-ledger svg").first.wait_for()
+
+    assert first == page.evaluate(COUNT)
+    assert page.locator("link[href$='mission.css']").count() == 1
+    assert page.locator(f".mission-lock:has(+ {INSTRUMENT})").count() == 0
+    assert not [url for url in asked if not url.startswith((site, "blob:"))]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_guide_and_questions_have_no_barrier_on_the_narrowest_screen(
+    opened: Opened, scheme: str
+) -> None:
+    """At 320 px, which is 400 % zoom, before the start and in the middle."""
+    narrow = {"viewport": {"width": 320, "height": 700}, "color_scheme": scheme}
+    before, amid = opened(**narrow), opened(act_one_open(), **narrow)
+    expect(before.locator(".mission-steps [aria-current=step]")).to_contain_text("now")
+    expect(amid.locator(".mission-steps li").first).to_contain_text("done")
+    amid.locator(".mission-again").evaluate("details => details.open = true")
+
+    assert barriers(before) == []
+    assert barriers(amid) == []
+
+
+def test_without_javascript_the_parts_are_readable(opened: Opened) -> None:
+    """No part is hidden, and the guide says what the instruments need."""
+    page = opened(java_script_enabled=False)
+
+    expect(page.locator("mission-guide")).to_contain_text("needs JavaScript")
+    expect(page.locator("memory-ledger")).to_contain_text("This instrument needs JavaScript")
+    expect(page.locator("mission-prediction label")).to_have_count(len(predictions()["options"]))
+
+
+def test_on_paper_no_part_is_hidden(opened: Opened) -> None:
+    """Whoever prints the page before the start gets its texts and tables."""
+    page = opened()
+    page.emulate_media(media="print")
+
+    expect(page.locator(".mission-lock").first).to_be_hidden()
+    hidden = page.locator("[data-mission-part]").evaluate_all(
+        "parts => parts.filter(part => getComputedStyle(part).display === 'none').length"
+    )
+    assert hidden == 0

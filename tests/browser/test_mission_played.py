@@ -1,0 +1,299 @@
+"""Both acts of the mission from the first guess to the exported file, by mouse and by keyboard."""
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, ViewportSize, expect
+
+from lesson_site.mission.design_ledger import validate_ledger
+from tests.browser.conftest import AXE, OVERFLOWS, RUN_AXE
+from tests.browser.missions import KEY, kept_state, open_mission
+
+MOST_TABS = 150
+PHONES: tuple[ViewportSize, ...] = ({"width": 320, "height": 800}, {"width": 390, "height": 800})
+DENY_STORAGE = """Object.defineProperty(window, "localStorage", {
+  get() { throw new DOMException("denied", "SecurityError"); } });"""
+
+
+class Mouse:
+    """Answers with a pointer."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+
+    def press(self, button: Locator) -> None:
+        """Press a button."""
+        button.click()
+
+    def pick(self, radio: Locator) -> None:
+        """Choose one of a group."""
+        radio.check()
+
+    def select(self, field: Locator, value: str) -> None:
+        """Choose from a list."""
+        field.select_option(value)
+
+    def write(self, field: Locator, text: str) -> None:
+        """Type into a field."""
+        field.click()
+        field.fill(text)
+
+
+class Keyboard(Mouse):
+    """Answers with Tab, arrows, Space and Enter, and nothing else."""
+
+    def press(self, button: Locator) -> None:
+        """Press a button, with Enter."""
+        self._reach(button)
+        self.page.keyboard.press("Enter")
+
+    def pick(self, radio: Locator) -> None:
+        """Choose one of a group: Tab comes to the group, and arrows go through it."""
+        name = radio.get_attribute("name")
+        self._reach(self.page.locator(f"input[name='{name}']"))
+        if radio.evaluate("it => it === document.activeElement"):
+            self.page.keyboard.press("Space")
+        while not radio.is_checked():
+            self.page.keyboard.press("ArrowDown")
+
+    def select(self, field: Locator, value: str) -> None:
+        """Choose from a list, with arrows."""
+        self._reach(field)
+        self.page.keyboard.press("Home")
+        for _ in range(field.locator("option").count()):
+            if field.input_value() == value:
+                return
+            self.page.keyboard.press("ArrowDown")
+        expect(field).to_have_value(value)
+
+    def write(self, field: Locator, text: str) -> None:
+        """Type into a field."""
+        self._reach(field)
+        self.page.keyboard.type(text)
+
+    def _reach(self, one_of: Locator) -> None:
+        """Press Tab until one of them has the focus, forwards or from the top again."""
+        expect(one_of.first).to_be_attached()
+        for _ in range(MOST_TABS):
+            if one_of.evaluate_all("all => all.includes(document.activeElement)"):
+                return
+            self.page.keyboard.press("Tab")
+        at = self.page.evaluate("document.activeElement.outerHTML.slice(0, 120)")
+        raise AssertionError(f"Tab does not come to {one_of}; it stands at {at}")
+
+
+Look = Callable[[str], None]
+
+
+def play(page: Page, hand: Mouse, look: Look) -> str:
+    """Play the default path: predict B and 75, all three optimisations on, the laptop's limit.
+
+    Args:
+        page: The mission's page, nothing done yet.
+        hand: What answers.
+        look: Called in every state on the way, with its name.
+
+    Returns:
+        The text of the exported file.
+    """
+    act_one(page, hand, look)
+    act_two(page, hand, look)
+    laptop(page, hand, look)
+    return record(page, hand, look)
+
+
+def act_one(page: Page, hand: Mouse, look: Look) -> None:
+    """The first prediction, the ledger, the reveal, the trade-off, the sentence."""
+    look("locked")
+    asked = page.locator("mission-prediction[number='1']")
+    hand.pick(asked.locator("input[value=B]"))
+    hand.press(asked.get_by_role("button", name="Lock in my prediction"))
+    ledger = page.locator("memory-ledger")
+    ledger.scroll_into_view_if_needed()
+    expect(ledger.locator("svg[role=img]").first).to_be_visible()
+    look("ledger")
+    hand.pick(ledger.get_by_role("radio", name="Adam", exact=True))
+    hand.press(page.get_by_role("button", name="Reveal what Adam adds"))
+    expect(page.locator("mission-reveal")).to_contain_text("You predicted 3 GB")
+    look("revealed")
+    page.locator("mission-tradeoff").scroll_into_view_if_needed()
+    for decision in (0, 1):  # worth it on the node, not worth it on the laptop
+        both = page.locator("mission-tradeoff fieldset").nth(decision)
+        hand.pick(both.get_by_role("radio").nth(decision))
+    sentence = page.locator("mission-reflection[number='1']")
+    sentence.scroll_into_view_if_needed()
+    for place, value in enumerate(("2", "copies", "1.5")):
+        hand.select(sentence.locator("select").nth(place), value)
+    hand.press(sentence.get_by_role("button", name="Check"))
+    expect(sentence).to_contain_text("Blank 3: not yet")
+    look("act one done")
+
+
+def act_two(page: Page, hand: Mouse, look: Look) -> None:
+    """The second prediction, all three optimisations, and the record."""
+    asked = page.locator("mission-prediction[number='2']")
+    hand.write(asked.get_by_role("textbox"), "75")
+    hand.press(asked.get_by_role("button", name="Lock in my prediction"))
+    analyzer = page.locator("pipeline-analyzer")
+    analyzer.scroll_into_view_if_needed()
+    expect(analyzer.locator("svg[role=img]").first).to_be_visible()
+    look("analyzer")
+    hand.press(analyzer.get_by_role("switch", name="Prefetching"))
+    hand.pick(analyzer.get_by_role("radio", name="Mixed"))
+    look("near miss")
+    hand.press(analyzer.get_by_role("switch", name="Checkpointing"))
+    expect(analyzer).to_contain_text("Target reached")
+    look("target")
+    hand.press(analyzer.get_by_role("button", name="Record this configuration"))
+
+
+def laptop(page: Page, hand: Mouse, look: Look) -> None:
+    """The moves to the limit, and what it is made of."""
+    challenge = page.locator("laptop-challenge")
+    challenge.scroll_into_view_if_needed()
+    expect(challenge).to_contain_text("91.9 GB")
+    for name in ("SGD", "Full recomputation", "batch 1"):
+        hand.pick(challenge.get_by_role("radio", name=name, exact=True))
+    expect(challenge).to_contain_text("13.34 GB")
+    hand.pick(challenge.get_by_role("radio", name="Mixed"))
+    expect(challenge).to_contain_text("Limit reached")
+    look("limit")
+    hand.write(challenge.locator("#laptop-floor"), "12.46")
+    hand.pick(challenge.locator("input[name=laptop-why]").nth(1))
+    hand.press(challenge.get_by_role("button", name="Check"))
+    look("quantified")
+
+
+def record(page: Page, hand: Mouse, look: Look) -> str:
+    """The second reflection, the decision, and the file."""
+    reflection = page.locator("mission-reflection[number='2']")
+    reflection.scroll_into_view_if_needed()
+    hand.pick(reflection.get_by_role("radio").nth(2))
+    hand.press(reflection.get_by_role("button", name="Check").first)
+    for place, value in enumerate(("4", "33", "recompute")):
+        hand.select(reflection.locator("select").nth(place), value)
+    hand.press(reflection.get_by_role("button", name="Check").last)
+    panel = page.locator("mission-record")
+    panel.scroll_into_view_if_needed()
+    hand.pick(panel.locator("input[name=record-optimizer][value=adam]"))
+    hand.press(panel.get_by_role("button", name="Show"))
+    look("recorded")
+    return panel.get_by_label("The design ledger’s text").input_value()
+
+
+@pytest.fixture
+def start(browser: Browser, site: str) -> Iterator[Callable[..., Page]]:
+    """Open the mission in a fresh window; at the end no error was on any console."""
+    contexts: list[BrowserContext] = []
+    errors: list[str] = []
+
+    def opener(**options: Any) -> Page:
+        page = open_mission(browser, site, None, **options)
+        contexts.append(page.context)
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)
+        return page
+
+    yield opener
+    for context in contexts:
+        context.close()
+    # The theme's own script does not expect that a browser denies it storage.
+    assert [] == [error for error in errors if error != "denied"]
+
+
+def quietly(_: str) -> None:
+    """Look at nothing."""
+
+
+def check_file(text: str) -> None:
+    """The file of the default path: valid, without a warning, and what the learner did."""
+    ledger = json.loads(text)
+
+    assert [] == validate_ledger(ledger)
+    assert 39.3 == ledger["final_mfu_pct"]
+    assert 75 == ledger["baseline_mfu_estimate_pct"]
+    assert 13.34 == ledger["laptop_minimum_memory_gb"]
+    assert "precision" == ledger["details"]["laptop_moves"][-1]["control"]
+    assert "adam" == ledger["optimizer_chosen"]
+    assert "mixed" == ledger["precision_chosen"]
+    assert ledger["gradient_checkpointing"] is True
+    assert ledger["laptop_fit_achieved"] is False
+
+
+def test_by_keyboard_alone_and_again_on_a_second_visit(start: Callable[..., Page]) -> None:
+    """Tab, arrows, Space and Enter lead to the file; after a reload all of it is still there."""
+    page = start()
+    text = play(page, Keyboard(page), quietly)
+    before = kept_state(page)
+    page.reload()
+    page.locator("mission-record").scroll_into_view_if_needed()
+    page.locator("mission-record").get_by_role("button", name="Show").click()
+    again = page.get_by_label("The design ledger’s text").input_value()
+    stamps = [json.loads(file)["details"]["exported_at"] for file in (text, again)]
+
+    check_file(text)
+    assert before == {**kept_state(page), "at": before["at"]}
+    assert text == again.replace(stamps[1], stamps[0])
+
+
+def test_by_mouse_clean_for_screen_readers_in_every_state(start: Callable[..., Page]) -> None:
+    """Axe finds nothing in any state on the way, in either palette."""
+    page = start(bypass_csp=True)
+    page.add_script_tag(path=str(AXE))
+    found: dict[str, list[str]] = {}
+
+    def look(state: str) -> None:
+        for scheme, rules in (("light", []), ("dark", ["color-contrast"])):
+            page.emulate_media(color_scheme=scheme)
+            page.wait_for_timeout(50)
+            if problems := page.evaluate(RUN_AXE, rules):
+                found[f"{state}, {scheme}"] = problems
+
+    check_file(play(page, Mouse(page), look))
+
+    assert {} == found
+
+
+def test_on_a_phone_with_little_motion(start: Callable[..., Page]) -> None:
+    """Nothing sticks out, and axe finds nothing; 320 pixels are 1280 at 400 % zoom."""
+    page = start(viewport=PHONES[0], reduced_motion="reduce", bypass_csp=True)
+    page.add_script_tag(path=str(AXE))
+    found: dict[str, list[str]] = {}
+
+    def look(state: str) -> None:
+        for phone in reversed(PHONES):
+            page.set_viewport_size(phone)
+            page.wait_for_timeout(150)  # charts are drawn again
+            if problems := page.evaluate(OVERFLOWS):
+                found[f"{state}, {phone}"] = problems
+        if problems := page.evaluate(RUN_AXE, []):
+            found[state] = problems
+
+    check_file(play(page, Mouse(page), look))
+
+    assert {} == found
+
+
+def test_with_storage_denied(start: Callable[..., Page]) -> None:
+    """The mission is played in memory, says so, and the file comes out all the same."""
+    page = start()
+    page.context.add_init_script(DENY_STORAGE)
+    page.reload()
+
+    check_file(play(page, Mouse(page), quietly))
+
+    expect(page.locator("mission-guide")).to_contain_text("keeps nothing")
+
+
+def test_after_a_damaged_state(start: Callable[..., Page]) -> None:
+    """What cannot be read is put aside, and the mission is played from its beginning."""
+    page = start()
+    page.evaluate(f"() => localStorage.setItem({KEY!r}, '{{1')")
+    page.reload()
+    page.get_by_role("button", name="Start fresh").click()
+
+    check_file(play(page, Mouse(page), quietly))
+
+    assert "{1" == page.evaluate(f"() => localStorage.getItem({KEY + '.damaged'!r})")

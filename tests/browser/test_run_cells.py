@@ -1,0 +1,224 @@
+"""Snippets that run in the page: as in CPython, stopped when asked, changed, kept and reset."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, Request, expect
+
+from lesson_site import vendor
+from tests.browser.conftest import AXE, LOOKS, REPOSITORY, RUN_AXE, new_context
+from tests.runnable_snippets import printed, runnable
+
+PAGE = "mission/the-model/"
+KEY = "gpu-training.edits.v1"
+PATIENCE_MS = 60_000  # loading Python takes two seconds on a quiet machine
+# Runs everything that has a Run button, by the modules that the buttons use, in one worker.
+RUN_ALL = """async ([root, addresses]) => {
+  const { Runner } = await import(root + "assets/elements/run/runner.js");
+  const { jobOf, originalOf } = await import(root + "assets/elements/run-cell.js");
+  const runner = new Runner();
+  const found = [];
+  for (const address of addresses) {
+    const html = await (await fetch(root + address)).text();
+    const page = new DOMParser().parseFromString(html, "text/html");
+    for (const figure of page.querySelectorAll("figure[data-run]")) {
+      let text = "";
+      const onOutput = (more) => { text += more; };
+      const job = jobOf(figure, originalOf(figure));
+      const { end, sentence } = await runner.run(job, { onStart() {}, onOutput });
+      found.push([figure.dataset.runOf, end === "finished" || sentence, text]);
+    }
+  }
+  return found;
+}"""
+# An endless loop with half a second to run, and then something that ends.
+RUN_ENDLESSLY = """async (root) => {
+  const { Runner } = await import(root + "assets/elements/run/runner.js");
+  const { jobOf, originalOf } = await import(root + "assets/elements/run-cell.js");
+  const runner = new Runner(undefined, { load: 60_000, run: 500 });
+  const figure = document.querySelector("figure[data-run]");
+  const [snippet, lines] = originalOf(figure);
+  const said = [];
+  const listener = { onStart() {}, onOutput: (text) => said.push(text) };
+  const first = await runner.run(jobOf(figure, [snippet, "while True: pass"]), listener);
+  const second = await runner.run(jobOf(figure, [snippet, "print(2)"]), listener);
+  return [first.end, first.sentence, second.end, said.join("")];
+}"""
+
+
+@pytest.fixture(scope="module")
+def open_page(browser: Browser, site: str) -> Iterator[Page]:
+    """A window for several tests, so that Python is loaded once."""
+    missing = "run `python -m lesson_site.vendor`"
+    assert vendor.compressed_kb(vendor.PYODIDE, REPOSITORY), missing
+    context = new_context(browser, LOOKS[0])
+    page = context.new_page()
+    page.goto(site + PAGE)
+    yield page
+    context.close()
+
+
+def cell(page: Page, section: str) -> Locator:
+    """The cell under a snippet of the page."""
+    return page.locator(f'figure[data-run-of="{section}"] run-cell')
+
+
+def run(cell: Locator, snippet: str | None = None, lines: str | None = None) -> None:
+    """Press the button of a cell, with other texts in it if they are given."""
+    if snippet is not None:
+        cell.get_by_label("The snippet, in its module").fill(snippet)
+    if lines is not None:
+        cell.get_by_label("What runs after it").fill(lines)
+    cell.get_by_role("button", name="Run").click()
+
+
+def status(cell: Locator) -> Locator:
+    """Where the cell says what happens."""
+    return cell.get_by_role("status")
+
+
+def output(cell: Locator) -> Locator:
+    """What was printed."""
+    return cell.get_by_role("log", name="Output")
+
+
+def finished(cell: Locator) -> None:
+    """Wait for a run to end well."""
+    expect(status(cell)).to_have_text("Finished.", timeout=PATIENCE_MS)
+
+
+def barriers(page: Page) -> list[str]:
+    """What axe finds now."""
+    page.evaluate(AXE.read_text(encoding="utf-8"))
+    found: list[str] = page.evaluate(RUN_AXE, [])
+    return found
+
+
+def test_every_snippet_prints_in_the_page_what_cpython_prints(open_page: Page, site: str) -> None:
+    """The same text, character by character, from the files and the lines that the page names."""
+    snippets = runnable()
+    addresses = sorted({each.address for each in snippets})
+
+    found = open_page.evaluate(RUN_ALL, [site, addresses])
+
+    texts = {
+        (each.target, text) for each, (_, text) in zip(snippets, printed(snippets), strict=True)
+    }
+    assert [] == [(name, fine, text) for name, fine, text in found if fine is not True]
+    assert texts == {(name, text) for name, _, text in found}
+    assert len(snippets) == len(found)
+    assert [] == open_page.evaluate("window.__violations")
+
+
+def test_a_run_that_takes_too_long_is_ended_and_the_next_one_works(
+    open_page: Page, site: str
+) -> None:
+    """The limit is told, and nothing of the first run is left."""
+    late, sentence, second, said = open_page.evaluate(RUN_ENDLESSLY, site)
+
+    assert ("late", "finished", "2\n") == (late, second, said)
+    assert sentence.startswith("Stopped after 30 seconds")
+
+
+def test_a_snippet_is_run_changed_stopped_and_reset(page: Page, site: str) -> None:
+    """What is shown and said at each step; axe finds no barrier in any of these states."""
+    asked: list[Request] = []
+    page.on("request", lambda request: asked.append(request))
+    page.goto(site + PAGE)
+    one = cell(page, "mission/architecture.py:count")
+    page.wait_for_load_state("networkidle")
+    idle = barriers(page)
+    early = [request.url for request in asked if "run" in request.url or "pyodide" in request.url]
+    expect(one.get_by_role("button")).to_have_text("Run (loads 6 MB once)")
+
+    one.get_by_role("button").click()
+    finished(one)
+    expect(output(one)).to_have_text("1,557,611,200 parameters\n")
+    found = barriers(page)
+    run(one, lines="print('on')\nwhile True:\n    pass")
+    expect(output(one)).to_have_text("on\n")
+    running = barriers(page)
+    one.get_by_role("button", name="Stop").click()
+    expect(status(one)).to_contain_text("Stopped.")
+    expect(one.get_by_role("button", name="Run")).to_be_focused()
+    stopped = barriers(page)
+    run(one, "return arch.depth", "gpt_param_count(GPT2_XL)")
+    expect(output(one)).to_contain_text('File "<snippet>", line 1', timeout=PATIENCE_MS)
+    expect(output(one)).to_contain_text("AttributeError: 'Arch' object has no attribute 'depth'")
+    expect(status(one)).to_contain_text("An error ended the run")
+    failed = barriers(page)
+    one.get_by_role("button", name="Reset").click()
+    expect(output(one)).to_be_empty()
+    expect(status(one)).to_have_text("The snippet is as the lesson has it.")
+    run(one)
+    finished(one)
+
+    expect(output(one)).to_have_text("1,557,611,200 parameters\n")
+    assert ([], [], [], [], []) == (idle, found, running, stopped, failed)
+    assert [] == early
+    assert all(request.url.startswith((site, "blob:", "data:")) for request in asked)
+    assert [] == page.evaluate("window.__violations")
+    policy = page.locator('meta[http-equiv="Content-Security-Policy"]').get_attribute("content")
+    assert "unsafe-eval" not in (policy or "unsafe-eval")
+    assert "{}" == page.evaluate(f"localStorage.getItem('{KEY}')")
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("dark", 390)])
+def test_a_change_is_kept_and_run_from_the_keyboard(
+    page: Page, site: str, scheme: Any, width: int
+) -> None:
+    """After a reload it is there again; on a narrow dark screen, axe has nothing to say."""
+    page.emulate_media(color_scheme=scheme)
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto(site + PAGE)
+    one = cell(page, "mission/architecture.py:count")
+    one.get_by_role("button").click()
+    one.get_by_label("What runs after it").fill("print(GPT2_SMALL.n_layer)")
+
+    page.reload()
+    one.get_by_role("button").focus()
+    page.keyboard.press("Enter")
+    lines = one.get_by_label("What runs after it")
+    expect(lines).to_have_value("print(GPT2_SMALL.n_layer)")
+    finished(one)
+    expect(output(one)).to_have_text("12\n")
+    lines.fill("print('again')")
+    lines.press("Control+Enter")
+
+    expect(output(one)).to_have_text("again\n")
+    assert [] == barriers(page)
+    assert width >= page.evaluate("document.documentElement.scrollWidth")
+
+
+def test_a_file_that_is_not_the_expected_one_is_not_run(page: Page, site: str) -> None:
+    """A module that was changed on its way is named in a sentence, and so is a part of Python."""
+    changed = {"body": "raise SystemExit", "content_type": "text/plain"}
+    page.route("**/code/mission/choices.py", lambda route: route.fulfill(**changed))
+    page.goto(site + PAGE)
+    one = cell(page, "mission/architecture.py:count")
+
+    one.get_by_role("button").click()
+    said = "mission/choices.py did not come, or is not the file"
+    expect(status(one)).to_contain_text(said, timeout=PATIENCE_MS)
+    page.route("**/pyodide/python_stdlib.zip", lambda route: route.abort())
+    run(one)
+
+    expect(status(one)).to_contain_text("python_stdlib.zip did not come", timeout=PATIENCE_MS)
+    expect(output(one)).to_be_empty()
+
+
+def test_a_second_snippet_waits_for_the_first(page: Page, site: str) -> None:
+    """One worker serves the page; whoever asks twice is told. Instant navigation led there."""
+    page.goto(site + "mission/what-fits/")
+    page.evaluate("window.__same_document = true")
+    page.locator('.md-nav a[href$="the-model/"]').locator("visible=true").first.click()
+    one, other = (cell(page, f"mission/{name}") for name in ("memory.py:static", "memory.py:peak"))
+    one.get_by_role("button").click()
+
+    other.get_by_role("button").click()
+
+    expect(status(other)).to_have_text("Another snippet on this page is running; stop it first.")
+    one.get_by_role("button", name="Stop").click()
+    expect(status(one)).to_contain_text("Stopped.")
+    assert page.evaluate("window.__same_document")

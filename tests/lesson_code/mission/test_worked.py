@@ -1,0 +1,89 @@
+"""The mission's worked numbers: what pages name in sentences, and what they print."""
+
+from collections.abc import Callable
+
+import pytest
+
+from lesson_code.mission import worked
+
+
+@pytest.mark.parametrize(
+    ("expected", "found"),
+    [
+        (1_557_611_200, worked.parameters()),
+        (1_500_000_000, worked.parameters("rounded")),
+        (1_638_022_400, worked.parameters("untied")),
+        (12_460_889_600, worked.static_memory("fp32", "sgd")),
+        (24_000_000_000, worked.static_memory("fp32", "adam", "rounded")),
+        (12_460_889_600, worked.state_memory("fp32", "adam")),
+        (3_111_324_800, worked.ledger_part("copies", "autocast")),
+        (13_340_124_672, worked.total_memory("fp32", "full", 1, "sgd")),
+        (387_735_289_856, worked.activation_memory("autocast", "none", 32)),
+        (66, worked.largest_batch("autocast", "full")),
+        (10_273_545_600, worked.flop_per_token()),
+    ],
+)
+def test_counts_are_exact(expected: int, found: int) -> None:
+    """Parameters, bytes, batches and operations are whole numbers."""
+    assert expected == found
+
+
+@pytest.mark.parametrize(
+    ("expected", "found"),
+    [
+        (0.1558, worked.state_share("node")),
+        (16.447, worked.activation_saving("zero_mixed", 1)),
+        (9.178, worked.activation_saving("zero_mixed", 4)),
+        (0.3178, worked.recompute_cost()),
+        (3.884, worked.batch_of_chapter_activations()),
+        (7.1097e9, worked.fused_step_memory()),
+        (39.63, worked.gain_points("utilisation")),
+        (14.82, worked.gain_points("mfu")),
+        (0.45, worked.iteration_number("utilisation")),
+        (2.65, worked.iteration_number("speed", True, True, True, tensor=2)),
+        (0.590, worked.largest_mfu()),
+        (0.0986, worked.implied_mfu("v100")),
+        (0.785, worked.implied_mfu("v100_fp32")),
+        (10_342, worked.tokens_per_s(0.85, "v100")),
+        (20.326, worked.job_hours()),
+    ],
+)
+def test_ratios_are_close(expected: float, found: float) -> None:
+    """Shares, factors and hours, to about a thousandth."""
+    assert expected == pytest.approx(found, rel=2e-3)
+
+
+@pytest.mark.parametrize(
+    ("call", "what"),
+    [
+        (lambda: worked.parameters("odd"), "weights must be one of"),  # type: ignore[arg-type]
+        (lambda: worked.implied_mfu("tpu"), "peak must be one of"),  # type: ignore[arg-type]
+        (lambda: worked.tokens_per_s(0.5, "tpu"), "peak must be one of"),  # type: ignore[arg-type]
+        (lambda: worked.gain_points("joy"), "number must be one of"),  # type: ignore[arg-type]
+    ],
+)
+def test_unknown_names_are_refused(call: Callable[[], float], what: str) -> None:
+    """The message lists what there is."""
+    with pytest.raises(ValueError, match=what):
+        call()
+
+
+@pytest.mark.parametrize(
+    ("show", "line"),
+    [
+        (worked.print_parameters, "total                     1,557,611,200"),
+        (worked.print_static, "pure 16-bit          4 B   6.23 GB   6 B   9.35 GB   8 B  12.46 GB"),
+        (worked.print_layer, "PyTorch autocast      0.246 GB       150 B    0.320 GB"),
+        (worked.print_checkpoints, "every 4 layers          1.000 GB,  9.2 times less"),
+        (worked.print_step, "step peak      35.43 GB"),
+        (worked.print_four_numbers, "accelerator utilisation        45.0%       84.6%"),
+        (worked.print_chapter_throughput, "V100, no tensor cores   15.7 TFLOP/s   78.5%"),
+    ],
+)
+def test_what_pages_print(
+    show: Callable[[], None], line: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One line of each output, letter for letter."""
+    show()
+
+    assert line in capsys.readouterr().out.splitlines()

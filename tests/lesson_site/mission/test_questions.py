@@ -1,0 +1,170 @@
+"""The predictions and reflections: what is asked, what is right, and what every answer gets."""
+
+import re
+from typing import Any
+
+import pytest
+
+from lesson_site.mission.payload import build_payload
+from lesson_site.mission.predictions import predictions
+from lesson_site.mission.reflections import reflections
+
+LONGEST_ID = 20
+PREDICTIONS, REFLECTIONS = predictions(), reflections()
+OPTIONS: dict[str, Any] = PREDICTIONS["options"]
+BLANKS = [(number, i, REFLECTIONS[number]["blanks"][i]) for number in ("1", "2") for i in range(3)]
+
+
+def test_first_question_names_the_rounded_model() -> None:
+    """The question is about 1.5 billion parameters in FP32, from SGD to Adam."""
+    assert "1.5 billion parameters, in FP32" in PREDICTIONS["question"]
+    assert "from SGD to Adam" in PREDICTIONS["question"]
+
+
+def test_options_of_the_first_question() -> None:
+    """The options claim 0, 3, 12 and 24 GB, and only 12 is right."""
+    claims = {name: option["extra_bytes"] / 1e9 for name, option in OPTIONS.items()}
+
+    assert claims == {"A": 0, "B": 3, "C": 12, "D": 24}
+    assert ["C"] == [name for name, option in OPTIONS.items() if option["correct"]]
+    assert all(
+        f"{claims[name]:.0f} GB" in option["claim"]
+        for name, option in OPTIONS.items()
+        if name > "A"
+    )
+
+
+def test_nothing_predicted_gets_no_ratio() -> None:
+    """Who predicts nothing extra is told the 12 GB, and nothing is divided by zero."""
+    said = OPTIONS["A"]["feedback"]
+
+    assert "Adam adds 12 GB" in said
+    assert not re.search(r"times|×|ratio|\d %", said)
+
+
+@pytest.mark.parametrize(
+    ("option", "says"),
+    [
+        ("B", ["3 GB; Adam adds 12 GB, 4 times that", "3 GB is what one 16-bit vector would take"]),
+        ("C", ["You predicted 12 GB, and Adam adds 12 GB", "two vectors of 6 GB"]),
+        ("D", ["24 GB, 2 times the real 12 GB", "24 GB is Adam’s whole static total"]),
+    ],
+)
+def test_feedback_of_the_reveal(option: str, says: list[str]) -> None:
+    """Each option is set beside the 12 GB, with the reason why it looks right."""
+    assert [part for part in says if part in OPTIONS[option]["feedback"]] == says
+
+
+def test_gap_and_arithmetic() -> None:
+    """The bracket says both counts; 3× leaves the gradients out, 2× counts them."""
+    sums, without, with_gradients = PREDICTIONS["arithmetic"]
+
+    assert PREDICTIONS["gap"] == "12 GB gap (12.46 GB exact)"
+    assert sums.startswith("Parameters 6 GB + gradients 6 GB + Adam state 12 GB = 24 GB static")
+    assert "(24.92 GB for the exact count). SGD takes 12 GB." in sums
+    assert without == "Without gradients that is 6 → 18 GB, the chapter’s 3×."
+    assert with_gradients == "With gradients it is 12 → 24 GB, 2×."
+
+
+def test_second_question() -> None:
+    """It asks for a share of the time on one data-centre GPU; 35 is right."""
+    percent = PREDICTIONS["percent"]
+
+    assert "on one data-centre GPU is set up properly" in percent["question"]
+    assert (0, 100, 35) == (percent["least"], percent["most"], percent["right"])
+    assert {"empty", "whole", "range"} == set(percent["errors"])
+    assert "between 0 and 100" in percent["errors"]["range"]
+
+
+def test_every_percentage_gets_its_answer() -> None:
+    """Within 5 points is close, 70 to 95 the usual guess; each text repeats the number."""
+    feedback = PREDICTIONS["percent"]["feedback"]
+    kinds = {
+        "Close.": range(30, 41),
+        "Too low.": range(0, 30),
+        "Too high.": [*range(41, 70), *range(96, 101)],
+        "Too high, and the usual guess": range(70, 96),
+    }
+
+    for says, guesses in kinds.items():
+        for guess in guesses:
+            begins = f"You said {guess} %; the baseline computes 35 % of the time. {says}"
+            assert feedback[guess].startswith(begins), guess
+    assert sum(map(len, kinds.values())) == len(feedback)
+
+
+def test_right_answers_of_the_blanks() -> None:
+    """The right ids are those that the mission's record keeps."""
+    right: dict[str, list[str]] = {"1": [], "2": []}
+    for number, _, blank in BLANKS:
+        right[number].append(blank["right"])
+
+    assert right == {"1": ["2", "copies", "1.0"], "2": ["4", "33", "recompute"]}
+
+
+@pytest.mark.parametrize(("number", "i", "blank"), BLANKS)
+def test_blank(number: str, i: int, blank: dict[str, Any]) -> None:
+    """A blank has four options with short ids, and something to say to each of them."""
+    values = [value for value, _ in blank["options"]]
+
+    assert blank["label"] == f"Blank {i + 1}"
+    assert len(values) == len(set(values)) == 4
+    assert max(map(len, values)) <= LONGEST_ID
+    assert {blank["right"], *blank["wrong_says"]} == set(values)
+    assert blank["right"] not in blank["wrong_says"]
+    assert all([blank["right_says"], *blank["wrong_says"].values()])
+
+
+@pytest.mark.parametrize("number", ["1", "2"])
+def test_sentence_has_room_for_three_blanks(number: str) -> None:
+    """Text stands before, between and after the blanks, and a table of the payload follows."""
+    payload = build_payload()
+    sentence = REFLECTIONS[number]["sentence"]
+
+    assert len(sentence) == 4
+    assert all(sentence)
+    assert set(payload[REFLECTIONS[number]["table"]]) == {"caption", "head", "rows", "notes"}
+
+
+def test_second_sentence_is_the_chapters() -> None:
+    """The 4× and the 33 % are said to be the chapter's; the formula's figures follow."""
+    said = REFLECTIONS["2"]
+    after = " ".join(said["after"])
+
+    assert said["sentence"][0].startswith("In the chapter’s walkthrough, gradient checkpointing")
+    assert all(figure in after for figure in ("9.2×", "13.8×", "19.0×", "33.3 %", "31.8 %"))
+    assert "4× is the chapter’s figure" in after
+
+
+@pytest.mark.parametrize(
+    ("option", "figures"),
+    [
+        ("A", ["100 to 82.5 units", "×1.21"]),
+        ("B", ["12.46 GB", "40 %"]),
+        ("C", ["×1.58", "from 40 to 5 %"]),
+        ("D", ["0.60", "×0.94"]),
+    ],
+)
+def test_choice_of_a_fix(option: str, figures: list[str]) -> None:
+    """Each fix is answered with what it does to the iteration; prefetching is right."""
+    choice = REFLECTIONS["choice"]
+
+    assert choice["right"] == "C"
+    assert ["A", "B", "C", "D"] == list(choice["options"])
+    said = choice["options"][option]["feedback"]
+    assert [figure for figure in figures if figure in said] == figures
+
+
+def test_floor_of_the_laptop() -> None:
+    """12.0 to 12.5 GB are accepted, for the reason that parameters and gradients take 8 bytes."""
+    quantify = REFLECTIONS["quantify"]
+    why = quantify["why"]
+    labels = dict(why["options"])
+
+    assert (12.0, 12.5) == (quantify["least"], quantify["most"])
+    assert "8 bytes × 1,557,611,200 = 12.46 GB, 4.46 GB more" in quantify["right_says"]
+    assert "6.23 GB is pure 16-bit" in quantify["low_says"]
+    assert "18.69 GB is momentum, 24.92 GB Adam" in quantify["high_says"]
+    assert labels[why["right"]] == "parameters and gradients alone take 8 bytes × 1.56 billion"
+    assert {why["right"], *why["wrong_says"]} == set(labels)
+    assert max(map(len, labels)) <= LONGEST_ID

@@ -1,0 +1,124 @@
+"""Exporting again gives the committed bytes, and a wrong export does not pass for a right one."""
+
+import sys
+from pathlib import Path
+
+import onnx
+import pytest
+import torch
+from torch import nn
+
+from lesson_code.benchmarks.race import classifier
+from lesson_site import __main__ as command
+from lesson_site.race import export, files
+from lesson_site.race.export import OptimizerName, State, export_product, export_step
+from tests.lesson_site.race.native import COMMITTED, CONTENT, GRAPHS, STEPS, compare
+
+NEEDED = CONTENT["exported_with"]
+# Another version writes other bytes for the same step.
+exporting = pytest.mark.skipif(
+    files.installed() != NEEDED,
+    reason="the committed graphs are of "
+    + ", ".join(f"{name} {version}" for name, version in NEEDED.items())
+    + "; this machine has "
+    + ", ".join(f"{name} {version}" for name, version in files.installed().items()),
+)
+
+
+@pytest.fixture(scope="module")
+def exported() -> dict[str, bytes]:
+    """The lesson's own widths, exported once more, from other random weights."""
+    torch.manual_seed(99)
+    return {
+        f"{optimizer}-256-128": export_step(classifier(256, 128), optimizer, rate)
+        for optimizer, rate in files.LEARNING_RATES.items()
+    }
+
+
+@exporting
+@pytest.mark.parametrize("optimizer", ["sgd", "adam"])
+def test_export_gives_the_committed_bytes(exported: dict[str, bytes], optimizer: str) -> None:
+    """The files are the lesson's code of today; if not, run `python -m lesson_site race`."""
+    name = f"{optimizer}-256-128"
+
+    assert (COMMITTED / f"{name}.onnx").read_bytes() == exported[name]
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_widths_are_all_that_differs(name: str) -> None:
+    """Each step is the one of the lesson's widths with other sizes: one export proves all."""
+    first, second = STEPS[name]["widths"][1:-1]
+    model = onnx.load(COMMITTED / f"{STEPS[name]['optimizer']}-256-128.onnx")
+    replace_sizes(model.graph, {256: first, 128: second})
+
+    assert (COMMITTED / f"{name}.onnx").read_bytes() == model.SerializeToString(deterministic=True)
+
+
+def replace_sizes(graph: onnx.GraphProto, sizes: dict[int, int]) -> None:
+    """Put other sizes into the shapes of a graph, and into the constants that are shapes."""
+    for value in (*graph.input, *graph.output):
+        for size in value.type.tensor_type.shape.dim:
+            if size.HasField("dim_value"):
+                size.dim_value = sizes.get(size.dim_value, size.dim_value)
+    for constant in graph.initializer:
+        if constant.data_type == onnx.TensorProto.INT64:
+            shape = onnx.numpy_helper.to_array(constant).copy()
+            shape[:] = [sizes.get(int(size), int(size)) for size in shape]
+            constant.raw_data = shape.tobytes()
+
+
+@exporting
+def test_averages_that_are_one_tensor_are_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first step of that wrong graph is right; the twenty that a test compares are not."""
+
+    def aliased(model: nn.Module, optimizer: OptimizerName) -> State:
+        state = fresh_state(model, optimizer)
+        return {name: state[name.replace("exp_avg_sq", "exp_avg")] for name in state}
+
+    fresh_state = export.fresh_state
+    monkeypatch.setattr(export, "fresh_state", aliased)
+    wrong = export_step(classifier(64, 32), "adam", 1e-3)
+    graph = STEPS["adam-64-32"]
+
+    assert compare(wrong, graph, batch_size=64, steps=1).acceptable(graph)
+    assert not compare(wrong, graph, batch_size=64, steps=20).acceptable(graph)
+
+
+@exporting
+def test_product_gives_the_committed_bytes() -> None:
+    """The same for the product of matrices."""
+    assert (COMMITTED / "product.onnx").read_bytes() == export_product()
+
+
+def test_command_writes_files_and_list(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It fills a folder that was not there, and the list is the committed one."""
+    data = {f"{name}.onnx": (COMMITTED / f"{name}.onnx").read_bytes() for name in GRAPHS}
+
+    def made_before(model: nn.Module, optimizer: OptimizerName, learning_rate: float) -> bytes:
+        first, second = (next(model.get_submodule(f"fc{i}").parameters()).shape[0] for i in (1, 2))
+        return data[f"{optimizer}-{first}-{second}.onnx"]
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(files, "export_step", made_before)
+    monkeypatch.setattr(files, "installed", lambda: NEEDED)
+    code = command.main(["race"])
+    written = {path.name: path.read_bytes() for path in (tmp_path / files.FOLDER).iterdir()}
+
+    assert 0 == code
+    assert {**data, files.LIST: (COMMITTED / files.LIST).read_bytes()} == written
+    assert len(written) == len(capsys.readouterr().out.splitlines())
+
+
+def test_command_says_what_is_missing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Where the site is built, PyTorch need not be; the command says so in a sentence."""
+    monkeypatch.setitem(sys.modules, "lesson_site.race.files", None)
+    code = command.main(["race"])
+
+    assert 2 == code
+    assert "error: exporting needs PyTorch, ONNX and ONNX Script; run `make test` once, " in (
+        capsys.readouterr().err
+    )

@@ -1,0 +1,159 @@
+"""Snippets that readers run in the page: which they are, what a page says, and what they print."""
+
+import ast
+import base64
+import hashlib
+import html
+import json
+import logging
+import runpy
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from lesson_site import runnable as site
+from lesson_site import vendor
+from lesson_site.errors import PageError
+from lesson_site.runnable import attributes, files_of, is_plain, run_lines
+from lesson_site.sections import read_section
+from tests.building import REPOSITORY
+from tests.runnable_snippets import HARNESS, Shown, printed, runnable, shown_code
+
+CODE = REPOSITORY / "lesson_code"
+SNIPPETS = runnable()
+Write = Callable[[str, str], None]
+
+
+@pytest.fixture
+def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
+    """Writes a file of lesson code in an empty repository, where Pyodide weighs 6,343 kB."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(vendor, "compressed_kb", lambda _: 6343)
+
+    def write_file(file: str, text: str) -> None:
+        path = tmp_path / "lesson_code" / file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+    return write_file
+
+
+def test_a_module_brings_all_that_it_imports(write: Write) -> None:
+    """Modules and packages, directly or not, once each, and nothing that it does not need."""
+    write("__init__.py", "")
+    write("tiny/__init__.py", "")
+    write("tiny/a.py", "import math\nfrom lesson_code.tiny.b import f\nimport lesson_code.c\n")
+    write("tiny/b.py", "def f():\n    from lesson_code.tiny import a\n")
+    write("c.py", "")
+    write("d.py", "")
+
+    assert ["__init__.py", "c.py", "tiny/__init__.py", "tiny/a.py", "tiny/b.py"] == files_of(
+        "tiny/a.py"
+    )
+
+
+def test_a_module_that_needs_pytorch_does_not_run(write: Write) -> None:
+    """Be it somewhere behind an import; the sentence names the file and what to do."""
+    write("a.py", "from lesson_code.b import f\n")
+    write("b.py", "def f():\n    import torch.nn\n")
+
+    assert not is_plain("a.py")
+    with pytest.raises(PageError, match=r"^a\.py can't run .* b\.py imports torch; leave out run"):
+        attributes(read_section("a.py"), "f()")
+
+
+@pytest.mark.parametrize("option", ["run", "", " ", r"\n"])
+def test_an_empty_run_is_refused(option: str) -> None:
+    """A button that runs nothing would be a riddle."""
+    with pytest.raises(PageError, match="run is empty"):
+        run_lines(option)
+
+
+def test_a_run_that_is_no_python_is_refused() -> None:
+    """The build stops, and not the reader."""
+    with pytest.raises(PageError, match=r"run is no Python .*: 'print\(1'"):
+        run_lines("print(1")
+
+
+def test_a_figure_carries_what_the_page_needs(write: Write) -> None:
+    """Lines to run, place, checksums and size, escaped for an attribute."""
+    write("a.py", "x = 1\n# --8<-- [start:s]\ny = 2\nz = 3\n# --8<-- [end:s]\n")
+
+    found = attributes(read_section("a.py:s"), r'print("y")\nprint(z)')
+
+    digest = hashlib.sha256(Path("lesson_code/a.py").read_bytes()).digest()
+    files = {"a.py": f"sha256-{base64.b64encode(digest).decode()}"}
+    assert ' data-run="print(&quot;y&quot;)\nprint(z)" data-run-of="a.py:s"' in found
+    assert ' data-run-lines="3-4"' in found
+    assert json.dumps(files, separators=(",", ":")) in html.unescape(found)
+    assert found.endswith(' data-run-kb="6343"')
+
+
+def test_without_pyodide_there_is_no_button(
+    write: Write, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The figure is like any other, and the build says once what fetches it."""
+    write("a.py", "x = 1\n")
+    monkeypatch.setattr(vendor, "compressed_kb", lambda _: None)
+    site._say_once.cache_clear()
+
+    with caplog.at_level(logging.INFO):
+        found = [attributes(read_section("a.py"), "print(x)") for _ in range(2)]
+
+    assert ["", ""] == found
+    assert 1 == len(caplog.messages)
+    assert "`python -m lesson_site.vendor` fetches Python" in caplog.messages[0]
+
+
+def test_every_shown_section_that_can_run_has_a_button() -> None:
+    """What needs neither PyTorch nor NumPy is not only to be read."""
+    plain = [each for each in shown_code() if is_plain(each.section.file, CODE)]
+
+    assert [] != plain
+    assert [] == [f"{each.page}: {each.target}" for each in plain if each.lines is None]
+
+
+@pytest.fixture(scope="module")
+def outputs() -> list[tuple[bool, str]]:
+    """What every runnable snippet prints, run twice."""
+    return printed(SNIPPETS + SNIPPETS)
+
+
+@pytest.mark.parametrize("index", range(len(SNIPPETS)), ids=[each.target for each in SNIPPETS])
+def test_a_snippet_prints_something_short_and_always_the_same(
+    outputs: list[tuple[bool, str]], index: int
+) -> None:
+    """So that a reader sees at once what their change did."""
+    fine, text = outputs[index]
+
+    assert fine, text
+    assert 1 <= len(text.splitlines()) <= 8
+    assert outputs[index + len(SNIPPETS)] == (fine, text)
+
+
+@pytest.mark.parametrize("snippet", SNIPPETS, ids=[each.target for each in SNIPPETS])
+def test_an_unchanged_snippet_leaves_its_module_as_it_is(snippet: Shown) -> None:
+    """The text of the page, put back at its place, gives the very same program."""
+    harness = runpy.run_path(str(HARNESS))
+    section = snippet.section
+    source = (CODE / section.file).read_text(encoding="utf-8")
+    place = harness["Place"](section.file, section.numbers[0], section.numbers[-1])
+
+    again = harness["spliced"](source, place, section.text)
+
+    assert ast.dump(ast.parse(source)) == ast.dump(ast.parse(again))
+
+
+def test_texts_fit_into_the_learners_record() -> None:
+    """It keeps a changed snippet of at most 5,000 characters; an unchanged one leaves room."""
+    assert 4000 > max(len(each.section.text) for each in SNIPPETS)
+
+
+def test_what_runs_is_what_the_site_serves() -> None:
+    """Every file of every snippet lies in the folder that becomes ``code/``."""
+    files = {file for each in SNIPPETS for file in files_of(each.section.file, CODE)}
+
+    assert [] == [
+        file for file in sorted(files) if not (REPOSITORY / "docs" / "code" / file).is_file()
+    ]

@@ -1,0 +1,240 @@
+"""The mission's pages keep their parts, their phrases and their figures, and say nothing untrue."""
+
+import json
+import re
+from functools import cache
+from pathlib import Path
+
+import html5lib
+import pytest
+
+from lesson_code.mission.constants import DEVICES, MODEL_VERSION
+from lesson_code.mission.memory import to_gb, to_gib
+from lesson_site.mission.payload import payload_text
+from tests.building import REPOSITORY
+
+DOCS = REPOSITORY / "docs"
+PAGES = (
+    "mission/index.md",
+    "mission/the-model.md",
+    "mission/what-fits.md",
+    "corrections-mission.md",
+)
+SOURCES = {name: (DOCS / name).read_text(encoding="utf-8") for name in PAGES}
+MISSION = SOURCES["mission/index.md"]
+
+ANCHORS = {
+    "mission/index.md": [
+        *("mission", "briefing", "act-1", "predict-1", "ledger", "reveal", "tradeoff", "reflect-1"),
+        *("act-2", "predict-2", "pipeline", "walkthrough", "laptop", "reflect-2", "record"),
+        "all-numbers",
+    ],
+    "mission/the-model.md": [
+        *("the-model", "parameters", "regimes", "activations", "recomputation", "totals"),
+        *("budgets", "pipeline-model", "mfu", "throughput", "iron-law"),
+    ],
+    "mission/what-fits.md": ["what-fits", "eight", "eighty", "checkpoints"],
+    "corrections-mission.md": [
+        *("corrected-mission", "memory", "utilisation", "laptop", "traceability"),
+        "earlier-versions",
+    ],
+}
+SAID = {
+    "mission/index.md": [
+        "35 to 40 minutes: Act 1 takes about 12 and Act 2 about 22",
+        "*Locked* means that you have not committed yourself.",
+        "GB means 10⁹ bytes everywhere in this mission",
+        f"Model version {MODEL_VERSION}.",
+        "**Accelerator utilisation**: is anything running?",
+        "**Compute share**: is it tensor arithmetic?",
+        "how much of the peak becomes progress?",
+        "*Memory transfers* are not the copies from the host.",
+        "operations that the GPU's own memory paces",
+        "an MFU is at most the compute share",
+        "Those are $p$ for the parameter",
+        "HFU counts recomputed work too",
+    ],
+    "mission/the-model.md": [
+        "as long as an FP32 copy of the weights exists, Adam's static part is 16 bytes",
+        "These are bytes at 16 bit already.",
+        "This is the **step peak**",
+        "A utilisation can fall while training gets faster.",
+        "A measurement that breaks the chain is a mistake in the measurement.",
+        "U goes up, and MFU goes down",
+        "text rarely keeps a loader busy for 40 % of an iteration",
+        "That is a limit of these moves, and not of the card.",
+        "in one machine or in many",
+    ],
+    "corrections-mission.md": [
+        "Its editions differ, so we give no line numbers",
+        "*Reproduced* means that the model gives it",
+    ],
+}
+FIGURES = {
+    "mission/index.md": [
+        *("mission.parameters", "mission.chapter.steps_adam", "mission.chapter.steps_momentum"),
+        *("mission.baseline.utilisation", "mission.baseline.compute_share", "mission.baseline.mfu"),
+        *("mission.all_three.utilisation", "mission.all_three.compute_share"),
+        *("mission.all_three.mfu", "mission.tokens_copied", "mission.job_hours"),
+    ],
+    "mission/the-model.md": [
+        *("mission.static.fp32.sgd", "mission.static.fp32.adam", "mission.copies"),
+        *("mission.fused_step", "mission.recompute_cost", "mission.largest_mfu"),
+        *("hardware.rtx4060_laptop.power", "mission.tensor_cores.speed"),
+    ],
+}
+# The texts of the locks, each above a part that waits for what it names.
+LOCKS = {
+    "prediction-1": "Locked. Make your prediction first; the numbers only teach you something if "
+    "you have committed to one.",
+    "act-2": "Finish the Act 1 reflection to open Act 2.",
+    "prediction-2": "Locked. Enter a percentage first.",
+}
+# Everybody finds these tables, with or without scripts.
+TABLES = {
+    "mission/index.md": [
+        *("static", "optimizers", "combinations", "batches", "walkthrough"),
+    ],
+    "mission/the-model.md": ["bytes", "precision", "coefficients", "activations"],
+    "mission/what-fits.md": ["contexts", "laptop", "largest-batch", "checkpointing"],
+}
+FORBIDDEN = {
+    "a number of steps without a source": r"\b90(?:,000|\s?K\b|\s?k\b)",
+    "half the memory": r"[Mm]ixed precision (?:halves|saves)[^.]{0,25}\bmemory\b(?! has to move)",
+    "SGD at 18 or 24 GB": r"SGD (?:\+|and|in|with) (?:FP16|16[- ]bit)[^.]{0,40}\b(?:18|24)\b",
+    "a physical limit": r"physical limit",
+    "a bare MFU": r"MFU of (?:its|the) (?:baseline|optimised)",
+    "what this place is called": r"mission plan",
+}
+# In one sentence with these words the chapter's two percentages may stand beside the word MFU.
+EXPLAINED = ("accelerator utilisation", "chapter", "impossible", "would be", "cannot", "neither")
+
+
+@cache
+def words_of(page: Path, without_claims: bool) -> str:
+    """What a page says in its middle, in one line, scripts left out.
+
+    Args:
+        page: A built page.
+        without_claims: Whether the first cell of each row is left out, which may be untrue.
+    """
+    tree = html5lib.parse(page.read_text(encoding="utf-8"), namespaceHTMLElements=False)
+    article = next(e for e in tree.iter("article"))
+    for row in list(article.iter("tr")):
+        if without_claims and row.find("td") is not None:
+            row.remove(row[0])
+    for parent in list(article.iter()):
+        for child in [*parent.findall("script"), *parent.findall("style")]:
+            parent.remove(child)
+    return " ".join(" ".join(article.itertext()).split())
+
+
+def everything_said(built_site: Path) -> dict[str, str]:
+    """The text of each page, and the sentences of the instruments."""
+    built = {
+        "mission": built_site / "mission" / "index.html",
+        "model": built_site / "mission" / "the-model" / "index.html",
+        "what fits": built_site / "mission" / "what-fits" / "index.html",
+        "corrections": built_site / "corrections-mission" / "index.html",
+    }
+    said = {name: words_of(page, name == "corrections") for name, page in built.items()}
+    strings: list[str] = []
+    json.loads(payload_text(), object_hook=lambda found: strings.extend(texts_in(found)))
+    return said | {"instruments": "\n".join(strings)}
+
+
+def texts_in(found: dict[str, object]) -> list[str]:
+    """The texts that one object of the payload holds itself."""
+    lists = [value for value in found.values() if isinstance(value, list)]
+    flat = [*found.values(), *(item for values in lists for item in values)]
+    return [text for text in flat if isinstance(text, str)]
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_all_anchors_are_there(name: str) -> None:
+    """Other pages and the record link to them."""
+    found = re.findall(r"^#+ .+ \{ #([\w-]+) \}$", SOURCES[name], re.MULTILINE)
+
+    assert [] == [anchor for anchor in ANCHORS[name] if anchor not in found]
+
+
+@pytest.mark.parametrize(
+    ("name", "phrase"), [(name, phrase) for name, phrases in SAID.items() for phrase in phrases]
+)
+def test_what_the_pages_say(name: str, phrase: str) -> None:
+    """Each point that a page has to make."""
+    assert phrase in " ".join(SOURCES[name].split())
+
+
+@pytest.mark.parametrize(
+    ("name", "figure"), [(name, figure) for name, named in FIGURES.items() for figure in named]
+)
+def test_numbers_in_sentences_are_figures(name: str, figure: str) -> None:
+    """They come by name."""
+    assert f"[[{figure}]]" in SOURCES[name]
+
+
+@pytest.mark.parametrize(("need", "sentence"), LOCKS.items())
+def test_a_lock_says_what_opens_it(need: str, sentence: str) -> None:
+    """In the words of its part."""
+    assert f'data-mission-part="{need}" data-lock="{sentence}"' in MISSION
+
+
+@pytest.mark.parametrize(
+    ("name", "table"), [(name, table) for name, named in TABLES.items() for table in named]
+)
+def test_the_tables_need_no_script(name: str, table: str) -> None:
+    """Python puts them on the page."""
+    assert f'```lesson-mission show="table-{table}"' in SOURCES[name]
+
+
+def test_no_answer_stands_above_its_question() -> None:
+    """Neither size of Adam's state nor any share of the baseline can be read before the locks."""
+    before_the_first_part, *others = MISSION.partition("## Record")[0].split("<div class=")
+    open_text = before_the_first_part + "".join(part.partition("</div>")[2] for part in others)
+
+    spoilers = r"mission\.(?:state|static|baseline|all_three|prefetched|stored)|12 GB|35 %|table-"
+    assert [] == re.findall(spoilers, open_text.partition("\n---\n")[2])
+
+
+@pytest.mark.parametrize("device", ["node", "laptop"])
+def test_budgets_stand_beside_capacities(device: str) -> None:
+    """In the briefing: what we plan with, what is sold, and the power."""
+    memory = DEVICES[device]  # type: ignore[index]
+    digits = 1 if device == "node" else 2
+    sold = f"{to_gib(memory.capacity_bytes):.0f} GiB, {to_gb(memory.capacity_bytes):.{digits}f} GB"
+
+    row = f"| {to_gb(memory.budget_bytes):.1f} GB | {sold} | {memory.power_w} W |"
+    assert row in MISSION
+
+
+@pytest.mark.parametrize(("what", "pattern"), FORBIDDEN.items())
+def test_nothing_untrue_is_said(built_site: Path, what: str, pattern: str) -> None:
+    """Only the claims that a correction refutes may say it."""
+    found = {
+        name: [match[0] for match in re.finditer(pattern, text)]
+        for name, text in everything_said(built_site).items()
+    }
+
+    assert {} == {name: matches for name, matches in found.items() if matches}, what
+
+
+def test_the_chapters_percentages_are_not_called_mfu(built_site: Path) -> None:
+    """45 % and 85 % share a sentence with MFU only where it says that they are none."""
+    unexplained = [
+        sentence
+        for text in everything_said(built_site).values()
+        for sentence in re.split(r"(?<=[.:?])\s|\n", text)
+        if "MFU" in sentence
+        and re.search(r"\b(?:45|85)(?:\.0)?\s%", sentence)
+        and not any(word in sentence.lower() for word in EXPLAINED)
+    ]
+
+    assert [] == unexplained
+
+
+def test_every_gib_is_labelled_and_every_budget_is_decimal(built_site: Path) -> None:
+    """Budgets are 80.0 and 8.0 GB, never the capacity's GiB."""
+    for text in everything_said(built_site).values():
+        assert [] == re.findall(r"GiB budget|budget of [\d.]+.GiB", text)
+        assert [] == re.findall(r"\b(?:Gb|GIB|Gib)\b", text)
