@@ -26,6 +26,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="fail browser tests where no browser is found",
     )
+    parser.addoption(
+        "--require-firefox", action="store_true", help="fail Firefox's tests where it is not found"
+    )
 
 
 def pytest_configure() -> None:

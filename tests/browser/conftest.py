@@ -28,6 +28,7 @@ from playwright.sync_api import (
     sync_playwright,
 )
 
+from tests import firefox
 from tests.building import HOST, REPOSITORY, finish, run, shared_folder
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -162,6 +163,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in here:
         item.add_marker(pytest.mark.browser)
         if reason and not config.getoption("--require-browser"):
+            item.add_marker(pytest.mark.skip(reason=reason))
+    if firefox.executable() or config.getoption("--require-firefox"):
+        return
+    for item in here:
+        if item.get_closest_marker("firefox"):
+            reason = "no Firefox here; install your system's `firefox-esr` or `firefox` package"
             item.add_marker(pytest.mark.skip(reason=reason))
 
 
