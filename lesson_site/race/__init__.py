@@ -6,8 +6,8 @@ it lists. They are committed, so no build needs PyTorch. What they promise to wh
 *   **The lesson's code.** A ``training step`` is ``train_step`` of
     ``lesson_code/benchmarks/race.py``, traced with PyTorch's own optimizer: forward pass, loss,
     backward pass and update in one graph. Its four lines are those of the loop on the pages. A test
-    exports it again and compares bytes; where the versions differ from ``exported_with``, it is
-    skipped and says so.
+    exports it again and compares bytes; where the versions differ from ``exported_with``, it
+    compares all but the names of the values in between.
 *   **State in, state out.** ``inputs`` and ``outputs`` stand in the graph's own order. The last two
     inputs are ``images``, float32, normalised as the lesson does it, and ``labels``, int32, 0 to 9.
     All before them is state. Output ``i`` is input ``i`` after the step, ``new.`` before its name;
@@ -31,8 +31,8 @@ it lists. They are committed, so no build needs PyTorch. What they promise to wh
     millions of them in 20 steps.
 *   **Nothing of the exporting machine**: no paths, no stack traces, the same bytes each time.
 
-The modules beside this one need PyTorch, ONNX and ONNX Script, and nothing that builds pages
-imports them.
+``export`` and ``files`` need PyTorch, ONNX and ONNX Script, and nothing that builds pages imports
+them; ``fence`` puts the race on a page.
 """
 
 from pathlib import Path

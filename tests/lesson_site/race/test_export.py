@@ -15,14 +15,6 @@ from lesson_site.race.export import OptimizerName, State, export_product, export
 from tests.lesson_site.race.native import COMMITTED, CONTENT, GRAPHS, STEPS, compare
 
 NEEDED = CONTENT["exported_with"]
-# Another version writes other bytes for the same step.
-exporting = pytest.mark.skipif(
-    files.installed() != NEEDED,
-    reason="the committed graphs are of "
-    + ", ".join(f"{name} {version}" for name, version in NEEDED.items())
-    + "; this machine has "
-    + ", ".join(f"{name} {version}" for name, version in files.installed().items()),
-)
 
 
 @pytest.fixture(scope="module")
@@ -35,13 +27,42 @@ def exported() -> dict[str, bytes]:
     }
 
 
-@exporting
 @pytest.mark.parametrize("optimizer", ["sgd", "adam"])
 def test_export_gives_the_committed_bytes(exported: dict[str, bytes], optimizer: str) -> None:
     """The files are the lesson's code of today; if not, run `python -m lesson_site race`."""
     name = f"{optimizer}-256-128"
 
-    assert (COMMITTED / f"{name}.onnx").read_bytes() == exported[name]
+    assert_same((COMMITTED / f"{name}.onnx").read_bytes(), exported[name])
+
+
+def assert_same(committed: bytes, again: bytes) -> None:
+    """Byte for byte; with other versions installed, but for the names that they give."""
+    here = files.installed()
+    if here == NEEDED:
+        assert committed == again
+        return
+    assert renamed(committed) == renamed(again), (
+        f"{here} export another graph than {NEEDED} did; run `python -m lesson_site race`, look at "
+        "what the tests of the race say, and commit the files"
+    )
+
+
+def renamed(data: bytes) -> bytes:
+    """A file that tells nothing of what wrote it: nodes and values are numbered as they occur."""
+    model = onnx.load_from_string(data)
+    model.producer_version = ""
+    graph = model.graph
+    names = {value.name: value.name for value in (*graph.input, *graph.output)}
+    for node in graph.node:
+        node.name = ""
+        for values in (node.input, node.output):
+            values[:] = [names.setdefault(name, f"value {len(names)}") for name in values]
+    constants = [constant for constant in graph.initializer if constant.name in names]
+    for constant in constants:
+        constant.name = names[constant.name]
+    del graph.initializer[:]
+    graph.initializer.extend(sorted(constants, key=lambda constant: constant.name))
+    return model.SerializeToString(deterministic=True)
 
 
 @pytest.mark.parametrize("name", STEPS)
@@ -67,7 +88,6 @@ def replace_sizes(graph: onnx.GraphProto, sizes: dict[int, int]) -> None:
             constant.raw_data = shape.tobytes()
 
 
-@exporting
 def test_averages_that_are_one_tensor_are_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """The first step of that wrong graph is right; the twenty that a test compares are not."""
 
@@ -84,10 +104,9 @@ def test_averages_that_are_one_tensor_are_caught(monkeypatch: pytest.MonkeyPatch
     assert not compare(wrong, graph, batch_size=64, steps=20).acceptable(graph)
 
 
-@exporting
 def test_product_gives_the_committed_bytes() -> None:
     """The same for the product of matrices."""
-    assert (COMMITTED / "product.onnx").read_bytes() == export_product()
+    assert_same((COMMITTED / "product.onnx").read_bytes(), export_product())
 
 
 def test_command_writes_files_and_list(
