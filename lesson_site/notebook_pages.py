@@ -55,7 +55,9 @@ class NotebookCells(Preprocessor):
         def output(content: dict[str, Any]) -> str:
             return self.md.htmlStash.store(_output(content, where))
 
-        return list(_as_markdown(chosen, output))
+        # where the page is served live, its cells can run, each after those above it
+        runs = f"{FOLDER.name}/{shown['file']}"
+        return list(_as_markdown(chosen, output, runs))
 
 
 def _between(
@@ -76,7 +78,7 @@ def _between(
     return cells[starts[first] : min(after, default=len(cells))]
 
 
-def _as_markdown(cells: list[dict[str, Any]], output: Any) -> Iterator[str]:
+def _as_markdown(cells: list[dict[str, Any]], output: Any, runs: str) -> Iterator[str]:
     """The lines of a page that say what the cells say."""
     for cell in cells:
         yield ""
@@ -87,8 +89,11 @@ def _as_markdown(cells: list[dict[str, Any]], output: Any) -> Iterator[str]:
         # Machinery and checks are whole modules of tested code, and a prediction is the learner's.
         if not any(tag in ("machinery", "prediction") or tag.startswith("check-") for tag in tags):
             yield from ("```python", *cell["source"].splitlines(), "```")
-        for one in cell["outputs"]:
-            yield from ("", output({**one, "alt": cell["metadata"].get("alt", "")}))
+        outputs = [{**one, "alt": cell["metadata"].get("alt", "")} for one in cell["outputs"]]
+        if outputs:
+            outputs[-1]["runs"] = f"{runs}#{cell['id']}"
+        for one in outputs:
+            yield from ("", output(one))
 
 
 def _text(text: str) -> Iterator[str]:
@@ -108,14 +113,15 @@ def _text(text: str) -> Iterator[str]:
 def _output(content: dict[str, Any], where: str) -> str:
     """What a cell printed or drew."""
     caption = f"<figcaption>Recorded on {escape(where)}.</figcaption>"
+    runs = f' data-runs="{escape(content["runs"])}"' if "runs" in content else ""
     if content["output_type"] == "stream":
         text = escape(content["text"].rstrip())
-        return f'<figure class="output"><pre><code>{text}</code></pre></figure>'
+        return f'<figure class="output"{runs}><pre><code>{text}</code></pre></figure>'
     image = content.get("data", {}).get("image/png")
     if image is None:
         raise PageError(f"an output of a kind that pages do not show: {content['output_type']}")
     return (
-        f'<figure class="output drawn"><img src="data:image/png;base64,{image}" '
+        f'<figure class="output drawn"{runs}><img src="data:image/png;base64,{image}" '
         f'alt="{escape(content["alt"])}">{caption}</figure>'
     )
 

@@ -48,6 +48,15 @@ class Live:
         """The processes that it has started."""
         return psutil.Process(self.process.pid).children(recursive=True)
 
+    def started_since(self, before: list[psutil.Process]) -> list[psutil.Process]:
+        """The processes that have come, as soon as there is one; none if none comes in time."""
+        end = time.monotonic() + PATIENCE_S
+        while time.monotonic() < end:
+            if new := [each for each in self.kernels() if each not in before]:
+                return new
+            time.sleep(0.1)
+        return []
+
     def stop(self, number: int = signal.SIGTERM) -> int:
         """Send it a signal, and wait for its end; its exit status."""
         self.process.send_signal(number)

@@ -4,6 +4,8 @@
 ``jupyter_server``, which the site's build does without; this module looks whether it is there.
 """
 
+import contextlib
+import os
 import socket
 from importlib.util import find_spec
 from pathlib import Path
@@ -43,6 +45,24 @@ def serve(site: Path, port: int = 0, browser: bool = True) -> None:
     from lesson_site.live.server import run
 
     run(site.resolve(), port, browser)
+
+
+def runs_of(site: Path) -> Path:
+    """The folder of what learners write and make, beside the site; it outlives the server."""
+    return site.parent / "runs"
+
+
+def work_in(folder: str) -> None:
+    """Let this process work where `make notebook` does: in ``folder``, with the project's data.
+
+    The page has it called in the kernel, before the first cell of the notebook.
+    """
+    data = Path("..", "..", "data")
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    os.chdir(folder)
+    data.mkdir(exist_ok=True)
+    with contextlib.suppress(OSError):  # it is there already, or links are not for everybody
+        Path("data").symlink_to(data, target_is_directory=True)
 
 
 def _check_site(site: Path) -> None:

@@ -2,6 +2,7 @@
 
 import mimetypes
 import re
+from html import escape
 from pathlib import Path
 
 from jupyter_server.auth.decorator import allow_unauthenticated
@@ -9,9 +10,12 @@ from jupyter_server.auth.identity import IdentityProvider
 from jupyter_server.base.handlers import JupyterHandler
 from tornado import web
 
+from lesson_site.live import runs_of
+
 BASE = "/lesson/"
-# Only here do pages load what runs code: the public site has neither line, and asks for nothing.
+# Only here do pages load what runs code: the public site has no such line, and asks for nothing.
 ADDED = (
+    '<meta name="lesson-runs" content="{runs}">\n'
     f'<link rel="stylesheet" href="{BASE}assets/elements/live/run.css">\n'
     f'<script type="module" src="{BASE}assets/elements/run-on-machine.js"></script>\n'
 )
@@ -78,7 +82,8 @@ class SiteHandler(JupyterHandler):
         if file.suffix == ".html":
             self.xsrf_token  # noqa: B018 - reading it sets the cookie that the page's script needs
             text = file.read_text(encoding="utf-8")
-            return text.replace("</head>", ADDED + "</head>", 1).encode()
+            added = ADDED.format(runs=escape(str(runs_of(self.site))))
+            return text.replace("</head>", added + "</head>", 1).encode()
         if file.name == "sitemap.xml":
             return self._sitemap(file.read_text(encoding="utf-8")).encode()
         return file.read_bytes()

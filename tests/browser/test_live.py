@@ -1,5 +1,7 @@
 """Running what a page shows on the reader's own machine, from the page."""
 
+import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -24,6 +26,36 @@ HOME = f"""# Home
 ```
 
 [To the other page](other.md)
+
+[To the learner's page](learner.md)
+"""
+FILE = "01_gpu_basics.py"
+CHECK, OWN = f"check 1 {FILE}", f"report {FILE}"
+CELLS = [f"notebooks/made-up.ipynb#{name}" for name in ("first", "second", "third")]
+# The smallest drawing: one pixel.
+PIXEL = (
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ"
+    "AAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
+SOURCES = {
+    "first": "x = 20",
+    "second": "x += 1\nprint(x)",
+    "third": f'print(x)\ndisplay({{"image/png": "{PIXEL}"}}, raw=True)',
+}
+LEARNER = f"""# Learner
+
+<div data-runs="{CHECK}"></div>
+
+<own-report id="made-up" data-runs="{OWN}" markdown>
+
+```lesson-output of="lab/solution/01_gpu_basics:print_report"
+```
+
+</own-report>
+
+<figure class="output" data-runs="{CELLS[1]}"><pre><code>21</code></pre></figure>
+
+<figure class="output" data-runs="{CELLS[2]}"><pre><code>21</code></pre></figure>
 """
 OTHER = f"""# Other
 
@@ -32,11 +64,13 @@ OTHER = f"""# Other
 
 ```lesson-output of="{REPORT}" device="cuda"
 ```
+
+[To the learner's page](learner.md)
 """
 # Puts another function in the place of a page's own, in the kernel behind the page.
 INSTEAD = """async (code) => {
   const { kernel } = await import("/lesson/assets/elements/live/kernel.js");
-  await kernel.run(code, () => undefined);
+  await kernel.run(code, { text: () => undefined });
 }"""
 # What a page of another origin tries, with the cookies that the browser sends along.
 ATTACK = """async (host) => {
@@ -68,7 +102,12 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str]
     (root / "docs" / "code").symlink_to(REPOSITORY / "lesson_code")
     (root / "docs" / "index.md").write_text(HOME)
     (root / "docs" / "other.md").write_text(OTHER)
-    with small_site(root, "  - index.md\n  - other.md\n", "below") as address:
+    (root / "docs" / "learner.md").write_text(LEARNER)
+    cells = [{"id": i, "cell_type": "code", "source": text} for i, text in SOURCES.items()]
+    (root / "docs" / "notebooks").mkdir()
+    (root / "docs" / "notebooks" / "made-up.ipynb").write_text(json.dumps({"cells": cells}))
+    nav = "  - index.md\n  - other.md\n  - learner.md\n"
+    with small_site(root, nav, "below") as address:
         yield root / "served" / "below", address
 
 
@@ -105,9 +144,9 @@ def element(page: Page, target: str) -> Locator:
     return page.locator(f'run-on-machine[target="{target}"]')
 
 
-def press(page: Page, target: str) -> None:
-    """Press the button behind an output, and agree if the page asks."""
-    element(page, target).get_by_role("button", name="Run on this machine").click()
+def press(page: Page, target: str, name: str = "Run on this machine") -> None:
+    """Press a button of a place, and agree if the page asks."""
+    element(page, target).get_by_role("button", name=name).click()
     if element(page, target).locator(".run-question").is_visible():
         element(page, target).get_by_role("button", name="Run it").click()
 
@@ -180,7 +219,7 @@ def test_an_endless_loop_streams_and_is_interrupted(reader: Page) -> None:
     expect(status(reader, STEP)).to_have_text("Running …")
     assert [] == barriers(reader)
     press(reader, NUMBERS)
-    expect(status(reader, NUMBERS)).to_contain_text("Another output is being printed.")
+    expect(status(reader, NUMBERS)).to_contain_text("Something else is running.")
     element(reader, STEP).get_by_role("button", name="Interrupt").click()
     expect(status(reader, STEP)).to_contain_text("Interrupted on")
     expect(element(reader, STEP).get_by_role("button", name="Interrupt")).to_be_hidden()
@@ -240,6 +279,88 @@ def test_it_works_on_pages_that_are_reached_from_there(reader: Page, machine: Li
     expect(status(reader, MOVE)).to_contain_text("Printed on")
     assert before == [kernel.pid for kernel in machine.kernels()]
     assert reader.evaluate("window.__same_document")
+
+
+@pytest.fixture
+def learner(reader: Page, machine: Live) -> Page:
+    """The page with the learner's own file and the notebook's cells; the process is kept."""
+    if not reader.url.endswith("/learner/"):
+        reader.get_by_role("link", name="To the learner's page").click()
+    element(reader, CHECK).wait_for()
+    return reader
+
+
+def test_a_learners_file_is_copied_checked_and_interrupted(
+    learner: Page, machine: Live, built: tuple[Path, str]
+) -> None:
+    """It lies beside the site at first; the very call is shown, and no process of it is left."""
+    lab = built[0].parent / "runs" / "lab"
+    path = element(learner, CHECK).get_by_label("Your file")
+    question = element(learner, CHECK).locator(".run-question")
+    expect(path).to_have_value(f"{lab / FILE}")
+
+    element(learner, CHECK).get_by_role("button", name="Copy the exercises").click()
+    expect(question).to_contain_text(f'main(["start", "{lab}"])')
+    assert not lab.exists()
+    question.get_by_role("button", name="Run it").click()
+    expect(printed(learner, CHECK)).to_contain_text(f"copied  {lab / FILE}")
+    mine = lab.parent / "mine.py"
+    mine.write_text("while True: pass\n")
+    path.fill(str(mine))
+    element(learner, CHECK).get_by_role("button", name="Check my file").click()
+    expect(question).to_contain_text(f'main(["check", "1", "{mine}"])')
+    assert [] == barriers(learner)
+    before = machine.kernels()
+    question.get_by_role("button", name="Run it").click()
+    expect(printed(learner, CHECK)).to_have_text(f"Exercise 1: {mine}\n")
+    checker = machine.started_since(before)
+    element(learner, CHECK).get_by_role("button", name="Interrupt").click()
+
+    expect(status(learner, CHECK)).to_contain_text("Interrupted on")
+    assert checker
+    assert ended(checker)
+
+
+def test_a_learners_report_goes_into_its_place(learner: Page, built: tuple[Path, str]) -> None:
+    """The file of the field runs as a script; the checker's words are on the page as well."""
+    solution = REPOSITORY / "lesson_code" / "lab" / "solution" / FILE
+    (built[0].parent / "runs" / "mine.py").write_bytes(solution.read_bytes())
+    learner.locator("own-report").scroll_into_view_if_needed()
+    learner.locator("own-report textarea").wait_for()
+
+    press(learner, OWN, "Run my file")
+
+    expect(learner.locator(".report-verdict")).to_contain_text("All 5 lines of the report")
+    expect(learner.locator("own-report textarea")).to_have_value(re.compile("CUDA available: "))
+    press(learner, CHECK, "Check my file")
+    expect(printed(learner, CHECK)).to_have_text(re.compile(r"6 of 7 pass, 1 skipped|7 of 7 pass"))
+
+
+def test_cells_run_in_order_in_one_process(learner: Page, built: tuple[Path, str]) -> None:
+    """Those above come first, once each, hidden ones too; then a cell runs alone again."""
+    second, third = (element(learner, cell) for cell in CELLS[1:])
+    third.get_by_role("button", name="Run on this machine").click()
+    question = third.locator(".run-question")
+
+    expect(question).to_contain_text("What stands above this cell and has not run yet runs first")
+    folder = built[0].parent / "runs" / "notebook"
+    for code in (f'work_in("{folder}")', *SOURCES.values()):
+        expect(question).to_contain_text(code)
+    question.get_by_role("button", name="Run it").click()
+    expect(printed(learner, CELLS[2])).to_have_text("21\n")
+    expect(third.get_by_role("img", name="What this cell drew")).to_be_visible()
+    assert (folder / "data").is_dir()
+    second.get_by_role("button", name="Run on this machine").click()
+    expect(second.locator(".run-question")).to_be_hidden()  # the code has been agreed to
+    expect(printed(learner, CELLS[1])).to_have_text("22\n")
+    press(learner, CELLS[2])
+    expect(printed(learner, CELLS[2])).to_have_text("22\n")
+    assert [] == barriers(learner)
+
+    third.get_by_role("button", name="Restart kernel").click()
+    expect(status(learner, CELLS[2])).to_contain_text("Python was restarted")
+    press(learner, CELLS[2])
+    expect(printed(learner, CELLS[2])).to_have_text("21\n")
 
 
 def test_a_page_of_another_origin_gets_nothing(reader: Page, machine: Live, tmp_path: Path) -> None:

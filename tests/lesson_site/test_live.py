@@ -136,6 +136,29 @@ def test_a_page_loads_what_runs_its_snippets(server: Live, jar: dict[str, str]) 
     assert '<script type="module" src="/lesson/assets/elements/run-on-machine.js">' in answer.text
 
 
+def test_a_page_knows_where_learners_files_lie(
+    server: Live, jar: dict[str, str], folder: Path
+) -> None:
+    """Beside the site, in a folder that outlives the server; nobody else is told."""
+    answer = ask(server, "/lesson/", Cookie=header(jar))
+
+    assert f'<meta name="lesson-runs" content="{folder.parent}/runs">' in answer.text
+    assert str(folder) not in ask(server, "/login").text
+
+
+def test_the_notebook_works_in_its_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is made if it is missing, the project's data lie in it, and a second call keeps all."""
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "runs" / "notebook"
+
+    package.work_in(str(folder))
+    (tmp_path / "data" / "digits").write_text("kept")
+    package.work_in(str(folder))
+
+    assert folder == Path.cwd()
+    assert "kept" == (folder / "data" / "digits").read_text()
+
+
 def test_every_answer_carries_the_headers(server: Live, jar: dict[str, str]) -> None:
     """No frame, no referrer, nothing of other origins, and isolated for threads."""
     for path in ("/lesson/", "/lesson/assets/elements/run-on-machine.js", "/login"):

@@ -18,7 +18,8 @@ export class KernelError extends Error {}
 
 /**
  * @typedef {"ok" | "error" | "interrupted"} Outcome
- * @typedef {{show: (text: string) => void, replied: boolean, idle: boolean, outcome: Outcome,
+ * @typedef {{text(text: string): void, image?(png: string): void}} Listener image: in base64
+ * @typedef {{listener: Listener, replied: boolean, idle: boolean, outcome: Outcome,
  *   finish: (outcome: Outcome) => void, fail: (problem: Error) => void}} Run
  */
 
@@ -37,6 +38,8 @@ async function ask(method, path, keepalive = false) {
 export class Kernel {
   /** The device's name and PyTorch's version, once they are known. @type {string | undefined} */
   device;
+  /** What ran in this process that later code may build on. @type {Set<string>} */
+  ran = new Set();
   #id = "";
   /** @type {WebSocket | undefined} */
   #socket;
@@ -49,11 +52,11 @@ export class Kernel {
     return this.#ready !== undefined;
   }
 
-  /** Run code to its end. @param {string} code @param {(text: string) => void} show @returns {Promise<{outcome: Outcome, seconds: number}>} */
-  async run(code, show) {
+  /** Run code to its end. @param {string} code @param {Listener} listener @returns {Promise<{outcome: Outcome, seconds: number}>} */
+  async run(code, listener) {
     await this.start();
     const begin = performance.now();
-    const outcome = await this.#execute(code, show);
+    const outcome = await this.#execute(code, listener);
     return { outcome, seconds: (performance.now() - begin) / 1000 };
   }
 
@@ -92,9 +95,10 @@ export class Kernel {
   }
 
   async #connect() {
+    this.ran.clear();
     await this.#open();
     let said = "";
-    const outcome = await this.#execute(DEVICE_CODE, (text) => (said += text));
+    const outcome = await this.#execute(DEVICE_CODE, { text: (text) => (said += text) });
     const names = outcome === "ok" ? said.trim().split("\n").at(-1) : undefined;
     if (!names) throw new KernelError(outcome === "interrupted" ? EARLY : WITHOUT_TORCH);
     const [device, version] = JSON.parse(names);
@@ -123,8 +127,8 @@ export class Kernel {
     });
   }
 
-  /** @param {string} code @param {(text: string) => void} show @returns {Promise<Outcome>} */
-  #execute(code, show) {
+  /** @param {string} code @param {Listener} listener @returns {Promise<Outcome>} */
+  #execute(code, listener) {
     const msg_id = crypto.randomUUID();
     const header = {
       ...{ msg_id, msg_type: "execute_request", username: "", session: msg_id, version: "5.4" },
@@ -132,7 +136,7 @@ export class Kernel {
     };
     const content = { code, silent: false, store_history: false, allow_stdin: false, stop_on_error: true };
     return new Promise((finish, fail) => {
-      this.#runs.set(msg_id, { show, finish, fail, replied: false, idle: false, outcome: "ok" });
+      this.#runs.set(msg_id, { listener, finish, fail, replied: false, idle: false, outcome: "ok" });
       const message = { channel: "shell", header, parent_header: {}, metadata: {}, content };
       this.#socket?.send(pack(message));
     });
@@ -142,6 +146,7 @@ export class Kernel {
   #take({ header, parent_header, content }) {
     const { execution_state: state } = content;
     if (header.msg_type === "status" && (state === "restarting" || state === "dead")) {
+      this.ran.clear();
       this.#fail(new KernelError(DIED));
       if (state === "dead") this.end();
       return;
@@ -149,11 +154,13 @@ export class Kernel {
     const id = String(parent_header.msg_id);
     const run = this.#runs.get(id);
     if (!run) return;
-    if (header.msg_type === "stream") run.show(plainText(content.text));
+    if (header.msg_type === "stream") run.listener.text(plainText(content.text));
+    const png = /** @type {{[kind: string]: unknown}} */ (content.data ?? {})["image/png"];
+    if (header.msg_type === "display_data" && png) run.listener.image?.(String(png));
     if (header.msg_type === "error") {
       run.outcome = content.ename === "KeyboardInterrupt" ? "interrupted" : "error";
       const lines = /** @type {string[]} */ (content.traceback ?? []);
-      if (run.outcome === "error") run.show(plainText(lines.join("\n")));
+      if (run.outcome === "error") run.listener.text(plainText(lines.join("\n")));
     }
     if (header.msg_type === "execute_reply") run.replied = true;
     if (header.msg_type === "status" && state === "idle") run.idle = true;
@@ -177,6 +184,7 @@ export class Kernel {
 
   #forget() {
     this.#close();
+    this.ran.clear();
     this.#id = "";
     this.#ready = undefined;
   }

@@ -1,0 +1,61 @@
+"""The process in which an answer runs does not outlive the one that asked."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.building import REPOSITORY
+
+PATIENCE_S = 60.0
+# Asks for the checks of a file, says which process does it, and waits for ever.
+ASKER = """\
+import sys, time
+from pathlib import Path
+from lesson_code.lab.checker.run import Child
+child = Child(1, Path(sys.argv[1]), 0)
+print(child.process.pid, flush=True)
+time.sleep(3600)
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="Windows has no such timer")
+@pytest.mark.parametrize("waits_for_the_answer", [False, True])
+def test_it_ends_where_its_parent_was_killed(tmp_path: Path, waits_for_the_answer: bool) -> None:
+    """Be it while PyTorch is loaded, or in an answer that never returns."""
+    begun = tmp_path / "begun"
+    answer = tmp_path / "answer.py"
+    answer.write_text(f"open({str(begun)!r}, 'w').close()\nwhile True: pass\n")
+    asker = subprocess.Popen(
+        [sys.executable, "-c", ASKER, str(answer)],
+        cwd=REPOSITORY,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert asker.stdout is not None
+    child = psutil.Process(int(asker.stdout.readline()))
+    end = time.monotonic() + PATIENCE_S
+    while waits_for_the_answer and not begun.exists() and time.monotonic() < end:
+        time.sleep(0.1)
+
+    os.kill(asker.pid, signal.SIGKILL)
+    asker.wait(PATIENCE_S)
+    asker.stdout.close()
+
+    assert begun.exists() == waits_for_the_answer
+    assert gone(child)
+
+
+def gone(process: psutil.Process) -> bool:
+    """Whether a process ends in time; one that nobody has waited for yet has ended too."""
+    end = time.monotonic() + PATIENCE_S
+    while time.monotonic() < end:
+        if not process.is_running() or process.status() == psutil.STATUS_ZOMBIE:
+            return True
+        time.sleep(0.1)
+    return False
