@@ -199,7 +199,8 @@ def _heading(path: Path, result: Result) -> str:
     device = f"{at['gpu']}, {at['processor']}" if at["gpu"] else at["processor"]
     quick = ", a quick trial" if at["quick"] else ""
     commit = at["commit"] or "uncommitted code"
-    return f"{path}: {device}, PyTorch {at['torch']}, {at['date']}, {commit}{quick}"
+    software = at.get("engine") or f"PyTorch {at['torch']}"
+    return f"{path}: {device}, {software}, {at['date']}, {commit}{quick}"
 
 
 def _comparison(old: Path, new: Path, everything: bool) -> str:

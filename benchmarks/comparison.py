@@ -15,7 +15,10 @@ from benchmarks.summary import Entry
 
 SMALLEST_CHANGE = 0.05
 # What of the provenance can move a number though the machine is the same.
-CONDITIONS = ("processor", "cores", "threads", "gpu", "cuda", "python", "torch", "numpy", "quick")
+CONDITIONS = (
+    *("processor", "cores", "threads", "gpu", "cuda", "python", "torch", "numpy", "engine"),
+    *("system", "quick"),
+)
 SMALLEST_CHANGE_PERCENT = 0.3  # percentage points, for entries that are percentages
 
 
@@ -100,7 +103,7 @@ def conditions(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
         )
     named = [f"{name} {old.get(name)} → {new.get(name)}" for name in CONDITIONS]
     different = [
-        text for name, text in zip(CONDITIONS, named, strict=True) if old[name] != new[name]
+        text for name, text in zip(CONDITIONS, named, strict=True) if old.get(name) != new.get(name)
     ]
     return [*lines, f"Different conditions: {', '.join(different)}."] if different else lines
 

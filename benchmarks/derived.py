@@ -6,13 +6,14 @@ missing.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from benchmarks.summary import Entry, Estimate, estimate, rate, ratio
 from lesson_code.accounting import dataset_bytes, linear_layers_training_flop
 
 CELL = re.compile(r"width_(?P<width>\d+)\.batch_(?P<batch>\d+)\.(?P<device>cpu|cuda)")
+RACED = re.compile(r"width_(?P<width>\d+)\.batch_(?P<batch>\d+)\.(?P<racer>\w+)")
 
 Entries = dict[str, dict[str, Entry]]
 
@@ -136,6 +137,48 @@ def smallest_winning_product(entries: Entries, arm: str) -> float | None:
     return winning
 
 
+def smallest_winning_size(cpu: Mapping[int, float], gpu: Mapping[int, float]) -> int | None:
+    """The size from which on the GPU takes less time at every size that both measured, or None.
+
+    Args:
+        cpu: Seconds by size.
+        gpu: The same of the GPU.
+    """
+    winning = None
+    for size in sorted(cpu.keys() & gpu.keys(), reverse=True):
+        if gpu[size] >= cpu[size]:
+            break
+        winning = size
+    return winning
+
+
+def race_times(entries: Entries, width: int, racer: str) -> dict[int, float]:
+    """Seconds of a step of one racer, by batch size.
+
+    Args:
+        entries: The measured entries.
+        width: Units of the first hidden layer.
+        racer: ``cpu``, ``cuda``, ``browser_cpu`` or ``browser_gpu``.
+    """
+    found = {name: RACED.fullmatch(name) for name in entries.get("race", {})}
+    return {
+        int(match["batch"]): entries["race"][name]["median"]
+        for name, match in found.items()
+        if match and (int(match["width"]), match["racer"]) == (width, racer)
+    }
+
+
+def smallest_winning_batch(entries: Entries, width: str) -> int | None:
+    """The batch from which on PyTorch's step in the race is faster on the GPU; None if it never is.
+
+    Args:
+        entries: The measured entries.
+        width: Units of the first hidden layer.
+    """
+    cpu, cuda = (race_times(entries, int(width), racer) for racer in ("cpu", "cuda"))
+    return smallest_winning_size(cpu, cuda)
+
+
 FUNCTIONS: dict[str, Callable[..., float | None]] = {
     "smallest_winning_width": _sweep(smallest_winning_width),
     "largest_speedup": _sweep(largest_speedup),
@@ -144,4 +187,5 @@ FUNCTIONS: dict[str, Callable[..., float | None]] = {
     "ladder_distance": ladder_distance,
     "outcome": outcome,
     "smallest_winning_product": smallest_winning_product,
+    "smallest_winning_batch": smallest_winning_batch,
 }

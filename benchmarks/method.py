@@ -115,7 +115,7 @@ def entry(samples: list[float], unit: str, *, device: str, **more: Any) -> Entry
     Args:
         samples: Raw values in ``unit``.
         unit: ``s``, ``percent``, ``epochs``, ``bytes``, ``samples`` or ``plain``.
-        device: ``cpu`` or ``cuda``.
+        device: ``cpu``, ``cuda`` or, in a browser, ``webgpu``.
         more: Warm-ups, loops, seed, loss and settings, where there are any.
     """
     samples = [float(sample) for sample in samples]

@@ -6,7 +6,8 @@ A file holds what one machine measured on one day; it lies in ``results/<machine
 1. provenance, and for each case its entries with raw samples and their summary.
 2. cases are measured in parts, each saved when it is done or with the reason why it was skipped;
    all precision switches and the GPU's state; ``figures``, what the catalogue makes of the entries,
-   so that a browser that shows the file computes nothing.
+   so that a browser that shows the file computes nothing. Later, without a change for older files:
+   what the race measured in a browser, whose provenance names an ``engine`` in PyTorch's place.
 """
 
 import contextlib
@@ -335,7 +336,7 @@ def _problems(result: Result) -> Iterator[str]:
         yield f"{problem}; {AGAIN}"
     yield from _problems_of_provenance(result["provenance"])
     for case, parts in result["cases"].items():
-        yield from _problems_of_case(case, parts, result["provenance"]["gpu"])
+        yield from _problems_of_case(case, parts, result["provenance"])
     yield from _problems_of_figures(result)
 
 
@@ -360,12 +361,16 @@ def _problems_of_provenance(provenance: Provenance) -> Iterator[str]:
         datetime.date.fromisoformat(provenance["date"])
     except ValueError:
         yield f"at provenance.date: there is no day {provenance['date']}; {AGAIN}"
-    if (provenance["gpu"] is None) != (provenance["gpu_details"] is None):
+    if "engine" in provenance:
+        for name in ("gpu_details", "cuda"):
+            if provenance[name] is not None:
+                yield f"at provenance.{name}: no browser tells it, and engine names one; {AGAIN}"
+    elif (provenance["gpu"] is None) != (provenance["gpu_details"] is None):
         yield f"at provenance.gpu_details: they contradict provenance.gpu; {AGAIN}"
 
 
 def _problems_of_case(
-    case: str, parts: dict[str, dict[str, Any]], gpu: str | None
+    case: str, parts: dict[str, dict[str, Any]], provenance: Provenance
 ) -> Iterator[str]:
     if case not in cases.NAMES:
         yield (
@@ -383,11 +388,11 @@ def _problems_of_case(
             if name in seen:
                 yield f"{place}.entries.{name}: it is in {seen[name]} too; remove one of them"
             seen[name] = part
-            for problem in _problems_of_entry(case, name, entry, gpu):
+            for problem in _problems_of_entry(case, name, entry, provenance):
                 yield f"{place}.entries.{name}{problem}"
 
 
-def _problems_of_entry(case: str, name: str, entry: Entry, gpu: str | None) -> Iterator[str]:
+def _problems_of_entry(case: str, name: str, entry: Entry, provenance: Provenance) -> Iterator[str]:
     """What no schema can say: known names, and a summary that follows from the samples."""
     if name not in cases.load(case).ENTRIES:
         yield f": {case} has no such entry; update the program or remove it"
@@ -404,10 +409,21 @@ def _problems_of_entry(case: str, name: str, entry: Entry, gpu: str | None) -> I
         yield f".noisy: it contradicts the samples; {AGAIN}"
     if "device_samples" in entry and len(entry["device_samples"]) != len(entry["samples"]):
         yield f".device_samples: there are not as many as samples; {AGAIN}"
-    if ("cuda" in name) != (entry["device"] == "cuda"):
+    if entry["device"] != _device_of(name):
         yield f".device: {entry['device']} contradicts the entry's name; {AGAIN}"
-    if "cuda" in name and gpu is None:
+    if "browser" in name and "engine" not in provenance:
+        yield f": a browser gives it, and provenance.engine names none that computed; {AGAIN}"
+    if "browser" not in name and "engine" in provenance:
+        yield f": no browser gives it, and provenance.engine says that one did; {AGAIN}"
+    if "cuda" in name and provenance["gpu"] is None:
         yield f": it ran on a GPU, and provenance.gpu names none; {AGAIN}"
+
+
+def _device_of(name: str) -> str:
+    """Where an entry of this name ran."""
+    if "cuda" in name:
+        return "cuda"
+    return "webgpu" if "browser_gpu" in name else "cpu"
 
 
 def _problems_of_figures(result: Result) -> Iterator[str]:

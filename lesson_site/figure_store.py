@@ -53,9 +53,19 @@ class Result:
         gpu = f"{at['gpu']}, " if at["gpu"] else ""
         threads = "1 thread" if at["threads"] == 1 else f"{at['threads']} threads"
         return (
-            f"{gpu}{at['processor']}, {at['cores']} cores, {threads}, "
-            f"PyTorch {at['torch']}, {at['date']}"
+            f"{gpu}{at['processor']}, {at['cores']} cores, {threads}, {self.software}, {at['date']}"
         )
+
+    @property
+    def in_browser(self) -> bool:
+        """Whether a browser measured it, in a race."""
+        return "engine" in self.provenance
+
+    @property
+    def software(self) -> str:
+        """What computed: PyTorch, or what stands in its place in a browser."""
+        at = self.provenance
+        return f"{at['engine']} in {at['system']}" if self.in_browser else f"PyTorch {at['torch']}"
 
 
 @dataclass(frozen=True)
@@ -195,6 +205,8 @@ def _detail(definition: Definition, estimate: Estimate) -> str:
 def _unmeasured(definition: Definition) -> Figure:
     if definition.kind == "planned":
         needs = f"{definition.fields['planned']} will measure it"
+    elif definition.in_browser:
+        needs = "the race on the page “Race your GPU” measures it, in a reader’s browser"
     else:
         # What is derived compares the two devices, unless its arguments name the CPU.
         named = [*definition.targets, *map(str, definition.fields.get("arguments", {}).values())]
@@ -342,8 +354,16 @@ def skipped_of(parts: dict[str, dict[str, Any]]) -> dict[str, str]:
 
 
 def sort_results(results: Iterable[Result]) -> list[Result]:
-    """Machines with a GPU first, then by name, the newest file of each first, and no quick runs."""
+    """Machines with a GPU first, then by name, then browsers; the newest file of each first.
+
+    Quick runs are left out.
+    """
     kept = [result for result in results if not result.provenance["quick"]]
     kept.sort(key=lambda result: (result.provenance["date"], result.finished), reverse=True)
-    kept.sort(key=lambda result: (result.provenance["gpu"] is None, result.provenance["machine"]))
+    kept.sort(key=_rank)
     return kept
+
+
+def _rank(result: Result) -> tuple[bool, bool, str]:
+    at = result.provenance
+    return result.in_browser, at["gpu"] is None, at["machine"]

@@ -111,11 +111,13 @@ def case_html(case: str, store: Store, page: Page) -> str:
     definitions = _figures_of(case, store)
     if not definitions:
         raise PageError(f"the catalogue has no figure of a case {case!r}")
-    results = newest(store.results, case)
+    browsers = any(d.in_browser for d in definitions)
+    results = [r for r in newest(store.results, case) if browsers or not r.in_browser]
     blocks = list(_blocks(definitions))
     inside = {d.name for block in blocks for d in block.definitions.values()}
     rows = [d for d in definitions if d.name not in inside]
-    tables = [_flat_table(f"{case}: figures", rows, store, results)] if rows else []
+    able = results if any(d.in_browser for d in rows) else [r for r in results if not r.in_browser]
+    tables = [_flat_table(f"{case}: figures", rows, store, able)] if rows else []
     for number, block in enumerate(blocks, start=1):
         tables.append(_two_way_table(f"{case}, table {number}", block, results))
     sources = _sources(results, case, page)
@@ -140,7 +142,8 @@ def newest(results: Iterable[Result], case: str | None = None) -> list[Result]:
 def machine_name(result: Result) -> str:
     """What a reader calls the machine: its GPU, or its processor with the number of cores."""
     at = result.provenance
-    return str(at["gpu"] or f"{at['processor']}, {at['cores']} cores")
+    name = str(at["gpu"] or f"{at['processor']}, {at['cores']} cores")
+    return f"A browser, {name}" if result.in_browser else name
 
 
 # A table with a column for each machine
@@ -274,7 +277,16 @@ def _sentence(what: str, titles: dict[str, str]) -> str:
 
 
 def _two_way_table(label: str, block: _Block, results: Sequence[Result]) -> str:
-    """One group of rows for each machine; one row for a machine that measured nothing of it."""
+    """One group of rows for each machine; one row for a machine that measured nothing of it.
+
+    A table that only browsers can fill, or only PyTorch, leaves out the others: a row for each of
+    them would say nothing but that.
+    """
+    first = next(iter(block.definitions.values()))
+    able = [result for result in results if result.in_browser == first.in_browser]
+    groups = "".join(_machine_rows(block, result) for result in able)
+    if not able and first.in_browser:
+        groups = _empty_row(block, "no browser is recorded yet: a reader’s own race stands here")
     head = "".join(f'<th scope="col">{title}</th>' for title in block.columns.values())
     titles = escape("|".join(block.rows.values()))
     return _scroll(
@@ -283,8 +295,13 @@ def _two_way_table(label: str, block: _Block, results: Sequence[Result]) -> str:
         f'data-rows="{" ".join(block.rows)}" data-columns="{" ".join(block.columns)}" '
         f'data-titles="{titles}"><caption>{block.caption}</caption>'
         f'<thead><tr><th scope="col">{block.corner}</th>{head}</tr></thead>'
-        f"{''.join(_machine_rows(block, result) for result in results)}</table>",
+        f"{groups}</table>",
     )
+
+
+def _empty_row(block: _Block, words: str) -> str:
+    wide = len(block.columns) + 1
+    return f'<tbody><tr><td class="not-measured" colspan="{wide}">{words}</td></tr></tbody>'
 
 
 def _machine_rows(block: _Block, result: Result) -> str:
@@ -322,7 +339,9 @@ def _estimate(definition: Definition, result: Result) -> Estimate | None:
 
 
 def _why_missing(definition: Definition, result: Result) -> str:
-    """``skipped`` with the reason, if a skipped part would have measured it."""
+    """``skipped`` with the reason, if a skipped part would have measured it; or who can't."""
+    if definition.in_browser != result.in_browser:
+        return "in a browser only" if definition.in_browser else "not in a browser"
     skipped = result.skipped.get(definition.case or "", {})
     measured = result.cases.get(definition.case or "", {})
     for target in definition.targets:
@@ -330,10 +349,15 @@ def _why_missing(definition: Definition, result: Result) -> str:
         parts = [part for part in skipped if entry not in measured and entry.startswith(part)]
         # A part that has another name than its entries is the one, if nothing else was skipped
         if not parts and len(skipped) == 1 and entry not in measured:
-            parts = list(skipped)
+            parts = [part for part in skipped if not _shape(entry).startswith(_shape(part))]
         if parts:
             return escape(f"skipped: {skipped[max(parts, key=len)]}")
     return NOT_MEASURED
+
+
+def _shape(name: str) -> str:
+    """A name without its numbers: parts of other sizes have the same."""
+    return re.sub(r"\d+", "#", name)
 
 
 # Where it was measured
@@ -446,8 +470,17 @@ def _counts(figures: Sequence[Definition], store: Store, results: Sequence[Resul
         counted.append(
             sum(_estimate(d, one) is not None for d in figures for one in newest(files, d.case))
         )
-    cells = "".join(f"<td>{f'{count} measured' if count else 'none yet'}</td>" for count in counted)
+    cells = "".join(
+        f"<td>{f'{count} measured' if count else _none_of(figures, result)}</td>"
+        for count, result in zip(counted, results, strict=True)
+    )
     return f"<td>{len(figures)}</td>{cells}"
+
+
+def _none_of(figures: Sequence[Definition], result: Result) -> str:
+    """Why a machine has measured none of these figures, in words for a cell."""
+    able = any(d.in_browser == result.in_browser for d in figures)
+    return "none yet" if able else "not in a browser"
 
 
 def _measured_sentence(figures: Sequence[Definition], store: Store) -> str:

@@ -11,6 +11,7 @@ import hashlib
 import json
 import sys
 import tempfile
+import time
 from functools import lru_cache
 from pathlib import Path
 
@@ -24,16 +25,31 @@ PLOTLY = "plotly-basic.min.js"
 CHECKER = "json-schema"
 # Python itself, for the snippets that readers run in the page.
 PYODIDE = "pyodide"
+# Runs the training steps of the race, on the reader's CPU and GPU.
+ONNXRUNTIME = "onnxruntime"
 PACKAGES = {
     PLOTLY: "plotly.js-basic-dist-min",
     CHECKER: "@cfworker/json-schema",
     PYODIDE: "pyodide",
+    ONNXRUNTIME: "onnxruntime-web",  # 33 MB, so the last one
 }
 # What a package of several modules gives to the folder of its name: those that its first one needs.
 CHECKER_MODULES = (
     *("deep-compare-strict", "dereference", "format", "pointer", "ucs2-length"),
     "validate",
 )
+# What a browser loads for the race: the API, the loader, and the program itself. One of the two
+# builds, as browsers differ in how WebAssembly may wait for a GPU. Each has both racers inside.
+RACE_BUILDS = {
+    build: (
+        f"ort.{api}.min.mjs",
+        f"ort-wasm-simd-threaded.{build}.mjs",
+        f"ort-wasm-simd-threaded.{build}.wasm.gz",
+    )
+    for build, api in (("jspi", "jspi"), ("asyncify", "webgpu"))
+}
+# A file that ends so is packed here: some hosts compress nothing, some take no file over 25 MiB.
+PACKED = ".wasm.gz"
 MEMBERS = {
     CHECKER: {
         "package.json": "package.json",  # says who wrote it, and under which licence
@@ -47,17 +63,22 @@ MEMBERS = {
             *("pyodide-lock.json", "python_stdlib.zip"),
         )
     },
+    # docs/assets/licences/onnxruntime.txt has the licence.
+    ONNXRUNTIME: {
+        name: f"dist/{name.removesuffix('.gz')}" for files in RACE_BUILDS.values() for name in files
+    },
 }
 COMPLETE = ".complete"  # make takes it as the sign that all of them are there
-PATIENCE_S = 60.0  # `make serve` waits that long at most where no registry answers
+PATIENCE_S = 180.0  # `make serve` waits that long at most where no registry answers
 
 
-def vendor(name: str, root: Path = Path()) -> Path:
+def vendor(name: str, root: Path = Path(), patience_s: float = PATIENCE_S) -> Path:
     """Fetch one library, and lay it into the folder once it is known to be the right one.
 
     Args:
         name: Its file or folder, a key of ``PACKAGES``.
         root: The repository.
+        patience_s: How long it may take to come.
 
     Raises:
         PackageError: If it can't be had, or is not what the lock file pins.
@@ -66,17 +87,25 @@ def vendor(name: str, root: Path = Path()) -> Path:
     pinned = json.loads((root / LOCK).read_text(encoding="utf-8"))["packages"]
     pin = pinned[f"node_modules/{package}"]
     with tempfile.TemporaryDirectory() as folder:
-        archive = download(f"{package}@{pin['version']}", Path(folder), PATIENCE_S)
+        archive = download(f"{package}@{pin['version']}", Path(folder), patience_s)
         if pin["integrity"] != _integrity(archive.read_bytes()):
             raise PackageError(
                 f"{archive.name} is not what {LOCK} pins (its SHA-512 differs); ask another mirror"
             )
         wanted = MEMBERS.get(name, {"": name})
-        contents = {file: member(archive, f"package/{path}") for file, path in wanted.items()}
+        contents = {
+            file: _as_laid(file, member(archive, f"package/{path}"))
+            for file, path in wanted.items()
+        }
     target = root / FOLDER / name
     for file, content in contents.items():
         _write(target / file if file else target, content)
     return target
+
+
+def _as_laid(file: str, content: bytes) -> bytes:
+    """What the folder gets; packing depends on nothing but the content."""
+    return gzip.compress(content, compresslevel=9, mtime=0) if file.endswith(PACKED) else content
 
 
 def _write(path: Path, content: bytes) -> None:
@@ -99,7 +128,33 @@ def compressed_kb(name: str, root: Path = Path()) -> int | None:
 @lru_cache  # a new date of the file is a new key
 def _compressed_kb(path: Path, changed: int) -> int:
     files = [path] if path.is_file() else sorted(path.iterdir())
-    return round(sum(len(gzip.compress(f.read_bytes(), compresslevel=6)) for f in files) / 1000)
+    return round(sum(map(_transfer_bytes, files)) / 1000)
+
+
+def _transfer_bytes(file: Path) -> int:
+    content = file.read_bytes()
+    return len(content if file.suffix == ".gz" else gzip.compress(content, compresslevel=6))
+
+
+def race_download_mb(build: str, root: Path = Path()) -> float | None:
+    """What the race's first press downloads of its library, in MB with one decimal.
+
+    Args:
+        build: A key of ``RACE_BUILDS``.
+        root: The repository.
+
+    Returns:
+        The size; None if the library is not there.
+    """
+    files = [root / FOLDER / ONNXRUNTIME / name for name in RACE_BUILDS[build]]
+    if not all(file.is_file() for file in files):
+        return None
+    return _race_download_mb(tuple(files), sum(file.stat().st_mtime_ns for file in files))
+
+
+@lru_cache  # as above
+def _race_download_mb(files: tuple[Path, ...], changed: int) -> float:
+    return round(sum(map(_transfer_bytes, files)) / 1e6, 1)
 
 
 def _integrity(content: bytes) -> str:
@@ -110,9 +165,10 @@ def _integrity(content: bytes) -> str:
 def main() -> int:
     """Fetch every library; one that can't be had is named, and the site does without it."""
     complete = True
+    end = time.monotonic() + PATIENCE_S
     for name in PACKAGES:
         try:
-            path = vendor(name)
+            path = vendor(name, patience_s=max(1.0, end - time.monotonic()))
         except (PackageError, OSError) as problem:
             complete = False
             print(f"note: the site goes without {name}: {problem}", file=sys.stderr)

@@ -3,6 +3,7 @@
 A module says what it measures in its docstring and names its entries in ``ENTRIES`` (a GPU's too,
 wherever it runs; those have ``cuda`` in their names). ``parts(plan)`` gives what to measure on this
 machine, in pieces: what stands in one piece takes turns, and every finished piece is saved at once.
+An entry with ``browser`` in its name comes from no part: a reader's browser gives it, in the race.
 """
 
 import importlib
@@ -20,6 +21,7 @@ NAMES = (
     "tiny_epoch",
     "mnist_epoch",
     "step_sweep",
+    "race",
     "loader",
     "mixed_precision",
     "ladder",

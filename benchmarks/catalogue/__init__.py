@@ -79,6 +79,11 @@ class Definition:
         return list(self.fields[self.kind]) if self.kind in PAIRS else []
 
     @property
+    def in_browser(self) -> bool:
+        """Whether the race in a reader's browser gives it, and no job."""
+        return any("browser" in target for target in self.targets)
+
+    @property
     def case(self) -> str | None:
         """The case that measures it; None if no case does."""
         if self.kind == "derived":

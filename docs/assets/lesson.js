@@ -23,6 +23,7 @@ const elements = {
   "own-report": async () => (await import("./elements/own-report.js")).OwnReport,
   "pipeline-analyzer": async () => (await import("./elements/pipeline-analyzer.js")).PipelineAnalyzer,
   "quiz-summary": async () => (await import("./elements/quiz-summary.js")).QuizSummary,
+  "race-gpu": async () => (await import("./elements/race-gpu.js")).RaceGpu,
   "run-cell": async () => (await import("./elements/run-cell.js")).RunCell,
   "walkthrough-column": async () => (await import("./elements/walkthrough-column.js")).WalkthroughColumn,
 };

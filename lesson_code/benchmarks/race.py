@@ -8,10 +8,8 @@ from torch import nn
 
 from lesson_code.models import MNISTClassifier
 
-# The hidden layers of the models that race, the narrowest first; the second is the lesson's own.
-HIDDEN_WIDTHS = ((64, 32), (256, 128), (1024, 512), (2048, 1024))
 
-
+# --8<-- [start:step]
 def train_step(
     model: nn.Module,
     criterion: nn.Module,
@@ -27,6 +25,14 @@ def train_step(
     return loss
 
 
+# --8<-- [end:step]
+
+
+# --8<-- [start:models]
+# Of the models that race, the narrowest first; the second is the lesson's own.
+HIDDEN_WIDTHS = ((64, 32), (256, 128), (1024, 512), (2048, 1024))
+
+
 def classifier(first: int, second: int) -> MNISTClassifier:
     """The lesson's classifier with hidden layers of other widths, at random weights."""
     model = MNISTClassifier()
@@ -34,3 +40,6 @@ def classifier(first: int, second: int) -> MNISTClassifier:
     model.fc2 = nn.Linear(first, second)
     model.fc3 = nn.Linear(second, 10)
     return model
+
+
+# --8<-- [end:models]

@@ -17,6 +17,7 @@ from lesson_site.charts import (
     memory_curve,
     memory_peaks,
     pipeline_shares,
+    race,
     sweep,
 )
 from lesson_site.charts.base import Chart, to_html
@@ -34,6 +35,7 @@ CHARTS: dict[str, Callable[[Store], Chart]] = {
     "memory_peaks": memory_peaks.draw,
     "memory_snapshot": memory_curve.draw_snapshot,
     "pipeline_shares": pipeline_shares.draw,
+    "race": race.draw,
     "sweep": sweep.draw,
 }
 

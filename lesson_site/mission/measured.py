@@ -128,7 +128,7 @@ def panel_html(results: Sequence[Result]) -> str:
             blocks.append(_memory_html(found[MEMORY]))
         if PIPELINE in found:
             blocks.append(_pipeline_html(found[PIPELINE]))
-    on_cpus = [r for r in newest(results) if r.provenance["gpu"] is None]
+    on_cpus = [r for r in newest(results) if r.provenance["gpu"] is None and not r.in_browser]
     if on_cpus:
         blocks.append(_paragraph(_about_cpus(on_cpus)))
     return "".join(blocks)

@@ -11,6 +11,8 @@ import re
 from lesson_site.postbuild.documents import Document
 
 EXISTING = re.compile(r'\n?<meta http-equiv="Content-Security-Policy" content="[^"]*">')
+# Firefox fetches that page beforehand, unasked; it asks the policy first, which says no aloud.
+NEXT = re.compile(r"""[ \t]*<link rel=["']?next["']?(?=[ >])[^>]*>\n?""")
 CHARSET = re.compile(r"""<meta charset=["']?utf-8["']?>""", re.IGNORECASE)
 
 
@@ -34,9 +36,13 @@ def policy_of(documents: list[Document]) -> str:
 
 
 def with_policy(html: str, policy: str) -> str:
-    """The page with the policy right after its charset, in place of an older one."""
+    """The page with the policy right after its charset, in place of an older one.
+
+    Without what it would stop: the theme's hint to fetch the next page.
+    """
     tag = f'\n<meta http-equiv="Content-Security-Policy" content="{policy}">'
-    return CHARSET.sub(lambda charset: charset[0] + tag, EXISTING.sub("", html), count=1)
+    bare = NEXT.sub("", EXISTING.sub("", html))
+    return CHARSET.sub(lambda charset: charset[0] + tag, bare, count=1)
 
 
 def policy_problems(page: Document) -> list[str]:

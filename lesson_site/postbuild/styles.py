@@ -3,7 +3,11 @@
 import re
 from pathlib import Path
 
-SHEETS = ("assets/style.css", "assets/mission/mission.css")
+SHEETS = (
+    "assets/style.css",
+    "assets/mission/mission.css",
+    "assets/elements/race/race.css",
+)
 # A text in quotes is taken first, and kept: what looks like a comment in it is none.
 TEXT_OR_COMMENT = re.compile(r"""("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|/\*.*?\*/""", re.DOTALL)
 

@@ -7,6 +7,7 @@ import { test } from "node:test";
 
 import { validate } from "../../node_modules/@cfworker/json-schema/dist/esm/validate.js";
 import { comparison } from "../../docs/assets/elements/comparison.js";
+import { whereOf } from "../../docs/assets/elements/own-machine.js";
 import { ResultError, expanded, readResult } from "../../docs/assets/elements/result-file.js";
 
 const schema = JSON.parse(readFileSync(new URL("../../benchmarks/schema.json", import.meta.url), "utf8"));
@@ -84,6 +85,37 @@ test("a part that was skipped is part of a good file", () => {
 
   assert.deepEqual(read(bytesOf(file)).ignored, ["b.cpu"]);
 });
+
+const race = new URL("../benchmarks/raced_in_a_browser.json", import.meta.url);
+const raced = () => JSON.parse(readFileSync(race, "utf8"));
+
+test("what a race in a browser saves is a good file", () => {
+  const known = Object.keys(raced().figures);
+
+  const { figures, ignored, provenance } = read(bytesOf(raced()), known);
+
+  assert.deepEqual(figures, raced().figures);
+  assert.deepEqual(ignored, []);
+  assert.match(whereOf(provenance), /, onnxruntime-web 1\.30\.0 in Made-up browser 1, Linux, 2026-11-22$/);
+});
+
+const RACE_CHANGES = [
+  ["an engine with markup", (f) => (f.provenance.engine = "<b>"), /provenance\.engine: .*angle brackets/],
+  ["an engine that is none", (f) => (f.provenance.engine = null), /provenance\.engine: .*wrong kind/],
+  [
+    "a device that nobody knows",
+    (f) => (f.cases.race["width_256.batch_16"].entries["width_256.batch_16.browser_gpu"].device = "webgl"),
+    /browser_gpu\.device: /,
+  ],
+];
+for (const [name, change, sentence] of RACE_CHANGES) {
+  test(`${name} is refused in the file of a race`, () => {
+    const file = raced();
+    change(file);
+
+    assert.throws(() => read(bytesOf(file)), (error) => error instanceof ResultError && sentence.test(error.message));
+  });
+}
 
 const CHANGES = [
   ["a negative time", (f) => (f.cases.tiny_epoch.all.entries["a.cpu"].median = -1), /median: -1 is too small/],

@@ -77,6 +77,10 @@ def test_other_conditions_are_said_beside_the_table() -> None:
     assert ["Different conditions: torch 2.15.0 → 2.16.0."] == comparison.conditions(
         CPU_MACHINE, {**CPU_MACHINE, "torch": "2.16.0"}
     )
+    engine = {**CPU_MACHINE, "engine": "onnxruntime-web 1.30.0"}
+    assert ["Different conditions: engine None → onnxruntime-web 1.30.0."] == comparison.conditions(
+        CPU_MACHINE, engine
+    )
     warning, *_ = comparison.conditions(CPU_MACHINE, GPU_MACHINE)
     assert "two machines, cpu-2-cores and made-up-gpu" in warning
 

@@ -60,3 +60,32 @@ def test_an_outcome_is_read_or_missing() -> None:
 
     assert derived.outcome(entries, "matmul", "n_64.cpu", "relative_error") == 1e-7
     assert derived.outcome(entries, "matmul", "n_64.cuda_float32", "relative_error") is None
+
+
+def test_a_size_wins_only_with_all_larger_ones_that_both_measured() -> None:
+    """A win below a loss is luck, equal is not faster, and one racer alone proves nothing."""
+    cpu = {16: 1.0, 64: 2.0, 256: 4.0, 1024: 8.0}
+
+    assert 256 == derived.smallest_winning_size(cpu, {16: 0.5, 64: 2.0, 256: 3.0, 1024: 3.0})
+    assert 16 == derived.smallest_winning_size(cpu, {16: 0.5, 64: 1.0, 4096: 99.0})
+    assert derived.smallest_winning_size(cpu, {1024: 9.0}) is None
+    assert derived.smallest_winning_size(cpu, {}) is None
+
+
+def test_the_batch_from_which_on_the_race_is_the_gpu_s() -> None:
+    """Only the cells of the asked width count, and neither those of a browser nor products."""
+    race = {
+        "width_64.batch_16.cpu": timed(2.0),
+        "width_64.batch_16.cuda": timed(1.0, "cuda"),
+        "width_256.batch_16.cpu": timed(1.0),
+        "width_256.batch_16.cuda": timed(2.0, "cuda"),
+        "width_256.batch_64.cpu": timed(3.0),
+        "width_256.batch_64.cuda": timed(2.0, "cuda"),
+        "width_256.batch_16.browser_gpu": timed(0.1),
+        "product.n_128.browser_cpu": timed(0.1),
+    }
+
+    assert {16: 2.0, 64: 2.0} == derived.race_times({"race": race}, 256, "cuda")
+    assert 64 == derived.smallest_winning_batch({"race": race}, width="256")
+    assert 16 == derived.smallest_winning_batch({"race": race}, width="64")
+    assert derived.smallest_winning_batch({"race": race}, width="1024") is None

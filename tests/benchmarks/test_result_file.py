@@ -17,7 +17,16 @@ from benchmarks import result_file, schema
 from benchmarks.__main__ import main
 from benchmarks.quantities import UNITS
 from benchmarks.result_file import BadResultError
-from tests.benchmarks.made_up import CPU_MACHINE, GPU_MACHINE, good, part, result, timed
+from tests.benchmarks.made_up import (
+    CPU_MACHINE,
+    GPU_MACHINE,
+    RACED_IN_A_BROWSER,
+    good,
+    part,
+    raced,
+    result,
+    timed,
+)
 
 Content = dict[str, Any]
 
@@ -198,6 +207,17 @@ DAMAGE: dict[str, tuple[Callable[[Content], object], str]] = {
     "hidden noise": (on_entry("noisy", True), "noisy: it contradicts"),
     "unknown unit": (on_entry("unit", "furlong"), "unit: 'furlong' is there"),
     "unknown device": (on_entry("device", "tpu"), "device: 'tpu' is there"),
+    "device of a browser": (on_entry("device", "webgpu"), "webgpu contradicts"),
+    "a browser's entry without an engine": (
+        lambda c: c["cases"].update(race=raced()["cases"]["race"]),
+        "race.width_256.batch_16.entries.width_256.batch_16.browser_cpu: a browser gives it",
+    ),
+    "an engine where PyTorch computed": (
+        on_provenance("engine", "onnxruntime-web 1.30.0"),
+        "samples_100.cpu: no browser gives it",
+    ),
+    "engine of nothing": (on_provenance("engine", None), "engine: null stands where string"),
+    "path in an engine": (on_provenance("engine", "a/b"), "provenance.engine: 'a/b' is not text"),
     "device against the name": (on_entry("device", "cuda"), "cuda contradicts"),
     "GPU entry without a GPU": (gpu_entry_without_gpu, "provenance.gpu names none"),
     "unknown key": (on_entry("note", "x"), "samples_100.cpu: nothing is known about 'note'"),
@@ -323,6 +343,85 @@ def test_the_same_is_said_with_and_without_jsonschema(monkeypatch: pytest.Monkey
     monkeypatch.setitem(sys.modules, "jsonschema", None)
 
     assert with_package == [str(schema.first_problem(content)) for content in contents]
+
+
+# Races in a browser
+
+
+def test_a_race_in_a_browser_is_a_good_result() -> None:
+    """A browser may keep its GPU to itself, and tells no details; its figures are Python's."""
+    content = result_file.read(RACED_IN_A_BROWSER)
+
+    assert raced() == content == result_file.with_figures(content)
+    assert "onnxruntime-web 1.30.0" == content["provenance"]["engine"]
+    assert 8 == len(content["figures"])
+
+
+def test_a_browser_that_does_not_name_its_gpu_is_believed(tmp_path: Path) -> None:
+    """Some give no adapter's name; what ran on it still counts."""
+    content = raced()
+    content["provenance"]["gpu"] = None
+    result_file.write(content, tmp_path / "raced.json")
+
+    assert content == result_file.read(tmp_path / "raced.json")
+
+
+RACE_DAMAGE: dict[str, tuple[Callable[[Content], object], str]] = {
+    "no engine": (lambda c: c["provenance"].pop("engine"), "provenance.gpu_details"),
+    "details of the GPU": (
+        on_provenance("gpu_details", GPU_MACHINE["gpu_details"]),
+        "gpu_details: no browser tells it",
+    ),
+    "CUDA": (on_provenance("cuda", "13.0"), "provenance.cuda: no browser tells it"),
+    "the GPU's entry on the CPU": (
+        lambda c: a_racer(c, "browser_gpu").update(device="cpu"),
+        "browser_gpu.device: cpu contradicts",
+    ),
+    "the CPU's entry on the GPU": (
+        lambda c: a_racer(c, "browser_cpu").update(device="webgpu"),
+        "browser_cpu.device: webgpu contradicts",
+    ),
+    "a GPU of CUDA": (
+        lambda c: a_racer(c, "browser_gpu").update(device="cuda"),
+        "browser_gpu.device: cuda contradicts",
+    ),
+    "a racer that nobody knows": (
+        lambda c: the_race(c).update({"width_256.batch_16.browser_npu": a_racer(c, "browser_cpu")}),
+        "race has no such entry",
+    ),
+    "PyTorch among the racers": (
+        lambda c: the_race(c).update({"width_256.batch_16.cpu": a_racer(c, "browser_cpu")}),
+        "width_256.batch_16.cpu: no browser gives it",
+    ),
+    "a rate that is another": (
+        lambda c: c["figures"]["race.width_256.batch_16.browser_cpu"].update(value=1.0),
+        "browser_cpu.value: it is 1.0",
+    ),
+}
+
+
+def the_race(content: Content) -> Content:
+    """The entries of one part of ``raced()``."""
+    found: Content = content["cases"]["race"]["width_256.batch_16"]["entries"]
+    return found
+
+
+def a_racer(content: Content, racer: str) -> Content:
+    """One of them."""
+    found: Content = the_race(content)[f"width_256.batch_16.{racer}"]
+    return found
+
+
+@pytest.mark.usefixtures("checker")
+@pytest.mark.parametrize("kind", RACE_DAMAGE)
+def test_a_damaged_race_is_refused(kind: str, tmp_path: Path) -> None:
+    """Each contradiction between what a browser can give and what the file says has its place."""
+    change, sentence = RACE_DAMAGE[kind]
+    content = raced()
+    change(content)
+    result_file.write(content, tmp_path / "raced.json")
+
+    assert sentence in sentence_of(tmp_path / "raced.json")
 
 
 # Damage at random

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.benchmarks.made_up import CPU_MACHINE, part, result
+from tests.benchmarks.made_up import CPU_MACHINE, RACED_IN_A_BROWSER, part, raced, result
 from tests.browser.conftest import AXE, RUN_AXE
 
 PAGE = "benchmarks/compare/"
@@ -121,6 +121,25 @@ def test_every_bad_file_is_refused_in_a_sentence_of_its_own(compare: Page) -> No
 
     assert len(BAD) == len(set(said.values()))
     assert compare.evaluate(f"localStorage.getItem('{KEY}')") is None
+
+
+def test_a_race_is_called_a_browser_and_stands_in_the_table_and_the_chart(compare: Page) -> None:
+    """What computed is named in PyTorch's place, and each value stands in a column of its own."""
+    figures = raced()["figures"]
+    give(compare, RACED_IN_A_BROWSER.read_bytes())
+    expect(message(compare)).to_contain_text(f"is good: {len(figures)} figures.")
+
+    name = compare.locator(".own-machine-name")
+    expect(name).to_contain_text("Your browser (made-up graphics): made-up graphics, WebAssembly")
+    expect(name).to_contain_text("onnxruntime-web 1.30.0 in Made-up browser 1, Linux, 2026-11-22")
+    gpu = "race.width_256.batch_64.browser_gpu"
+    own = compare.locator(f'.results-main td.own[data-figure="{gpu}"]')
+    expect(own).to_have_text(figures[gpu]["text"])
+    expect(compare.locator('td.own[data-figure="mnist_epoch.cpu"]')).to_have_text(
+        "not in your file"
+    )
+    beside = compare.locator(f'.chart-race td[data-figure="{gpu}"] + td.own')
+    expect(beside).to_have_text(figures[gpu]["text"])
 
 
 def test_a_bad_file_leaves_the_machine_that_was_there(compare: Page) -> None:

@@ -40,7 +40,7 @@ def results(kind: str) -> list[Result]:
     """Results of one kind: ``nothing``, ``cpu``, ``gpu`` (both devices) or ``noisy`` (both)."""
     if kind == "nothing":
         return []
-    targets = {t for d in read_catalogue() for t in d.targets}
+    targets = {t for d in read_catalogue() for t in d.targets if not d.in_browser}
     if kind == "cpu":
         targets = {target for target in targets if "cuda" not in target}
     cases: dict[str, dict[str, Any]] = {}
@@ -83,6 +83,10 @@ def value_of(target: str) -> float:
     if cell:
         work = math.prod(map(int, cell.groups()[:2]))
         return 5e-4 + work / 1e10 if "cuda" in target else 1e-4 + work / 1e7
+    step = re.match(r"race:width_(\d+)\.batch_(\d+)\.(\w+)", target)
+    if step:
+        work = int(step[1]) * int(step[2])
+        return 8e-4 + work / 5e9 if "cuda" in target else 5e-4 + work / 1.5e7
     return next((value for pattern, value in VALUES if re.search(pattern, target)), 1.0)
 
 
@@ -91,4 +95,7 @@ def amount_of(target: str) -> float:
     matrix = re.match(r"matmul:n_(\d+)", target)
     if matrix:
         return 2.0 * int(matrix[1]) ** 3
+    step = re.match(r"race:width_\d+\.batch_(\d+)", target)
+    if step:
+        return float(step[1])
     return 1e9 if target.startswith("copies:") else 60_000.0

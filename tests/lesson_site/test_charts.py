@@ -21,6 +21,7 @@ from lesson_site.charts import (
     memory_curve,
     memory_peaks,
     pipeline_shares,
+    race,
     sweep,
 )
 from lesson_site.charts.base import Chart, measured_together, plotly_figure, to_html
@@ -642,3 +643,97 @@ def test_pipeline_finding_follows_the_times(
     figures = [[named("x", value) for value in values] for values in (epochs, workers)]
 
     assert expected == pipeline_shares.finding(*figures)
+
+
+# The race
+
+
+def raced(racers: dict[str, dict[int, float]], gpu: str | None = None) -> Result:
+    """Rates of the lesson's model by racer and batch size; in a browser where it has its racers."""
+    entries = {
+        f"width_256.batch_{size}.{racer}": {**entry(size / rate), "amount": size}
+        for racer, rates in racers.items()
+        for size, rate in rates.items()
+    }
+    plain = result({"race": entries}, gpu)
+    if not any("browser" in racer for racer in racers):
+        return plain
+    more = {"machine": "browser", "engine": "An engine 1.0", "system": "A browser 1, Linux"}
+    return Result({**plain.provenance, **more, "processor": "WebAssembly"}, plain.cases)
+
+
+def test_the_race_says_where_each_gpu_overtakes_the_cpu_beside_it() -> None:
+    """PyTorch's GPU against PyTorch's CPU, and a browser's against a browser's."""
+    pytorch = raced({"cpu": {16: 100, 64: 200, 256: 400}, "cuda": {16: 50, 64: 300, 256: 900}})
+    browser = raced({"browser_cpu": {16: 10, 64: 20}, "browser_gpu": {16: 11, 64: 30}})
+    said = race.draw(store(pytorch, browser)).finding
+
+    assert said.startswith(
+        f"PyTorch on the CPU gets through most samples at batch size 256, 400{NBSP}per second and "
+        f"4.0{NBSP}times as many as at 16."
+    )
+    assert "In PyTorch the GPU is faster from batch size 64 on." in said
+    assert said.endswith("In the browser the GPU is faster at every batch size, from 16 on.")
+
+
+def test_a_gpu_that_loses_the_last_race_is_not_called_faster() -> None:
+    """A win among the smaller sizes does not count."""
+    racers = {"cpu": {16: 100.0, 64: 200.0}, "cuda": {16: 500.0, 64: 200.0}}
+
+    said = race.draw(store(raced(racers, gpu="A GPU"))).finding
+    assert "In PyTorch the GPU is not faster at batch size 64." in said
+    assert "No browser’s race is recorded here; yours can stand beside it." in said
+
+
+def test_the_race_of_a_cpu_says_what_is_missing() -> None:
+    """One size alone has no growth to tell, and a browser's GPU may be missing as well."""
+    pytorch, browser = raced({"cpu": {16: 100.0}}), raced({"browser_cpu": {16: 10.0}})
+    said = race.draw(store(pytorch, browser)).finding
+
+    assert (
+        "PyTorch on the CPU gets through most samples at batch size 16. "
+        "In PyTorch the GPU has not been measured yet. "
+        "In the browser the GPU has not been measured yet."
+    ) == said
+
+
+def test_the_race_names_the_machine_of_each_kind_and_never_mixes_them() -> None:
+    """Two files at most, PyTorch's and a browser's, and both stand in the source."""
+    pytorch = raced({"cpu": {16: 100.0, 64: 200.0}})
+    browser = raced({"browser_cpu": {16: 10.0, 64: 20.0}}, gpu="A GPU")
+    chart = race.draw(store(browser, pytorch))
+
+    assert (
+        "Medians, measured on A processor, 2 cores, 2 threads, PyTorch 2.15.0, 2026-11-21. "
+        "In a browser: A GPU, WebAssembly, 2 cores, 2 threads, An engine 1.0 in A browser 1, "
+        "Linux, 2026-11-21."
+    ) == chart.source
+    assert ["CPU, PyTorch", "CPU, in a browser"] == re.findall(
+        r"fill=\"currentColor\">(CPU[^<]*)<", chart.svg
+    )
+    assert 10.0 == chart.traces[2]["y"][0]
+
+
+def test_a_reader_s_own_race_finds_its_curves_though_nobody_recorded_one() -> None:
+    """The traces are there without values, with the names of their figures."""
+    chart = race.draw(store(raced({"cpu": {16: 100.0, 64: 200.0}})))
+    cpu, gpu = chart.traces[2:]
+
+    assert ["CPU, in a browser (not measured yet)", "GPU, in a browser (not measured yet)"] == [
+        cpu["name"],
+        gpu["name"],
+    ]
+    assert "race.width_256.batch_16.browser_cpu" == cpu["customdata"][0]
+    assert [None] * 5 == gpu["y"]
+    assert 5 == len(chart.rows)
+
+
+def test_ticks_of_the_race_are_short_and_its_browsers_are_told_apart_without_colour() -> None:
+    """Thousands and millions have letters; PyTorch's curves are whole, a browser's broken."""
+    pytorch = raced({"cpu": {16: 500.0, 64: 2e6}}, gpu="A GPU")
+    chart = race.draw(store(pytorch, raced({"browser_cpu": {16: 10.0, 64: 20.0}})))
+
+    assert [f"10{NBSP}k", f"1{NBSP}M"] == [
+        tick for tick in chart.layout["yaxis"]["ticktext"] if tick in (f"10{NBSP}k", f"1{NBSP}M")
+    ]
+    assert ["solid", "solid", "dashdot", "dashdot"] == [t["line"]["dash"] for t in chart.traces]

@@ -157,6 +157,18 @@ def test_every_page_allows_the_inline_scripts_of_all_pages(site: Site) -> None:
     assert all(page.index("Security-Policy") < page.index("<script") for page in pages)
 
 
+def test_no_page_asks_for_the_next_one(site: Site) -> None:
+    """Firefox would fetch it before the reader asks, and complain of the policy that stops it."""
+    folder = site(head='<link rel="prev" href="other/">\n<link rel="next" href="other/">\n')
+
+    problems, _ = finish(folder)
+
+    text = (folder / "index.html").read_text()
+    assert [] == problems
+    assert 'rel="prev"' in text
+    assert 'rel="next"' not in text
+
+
 def test_a_second_run_changes_nothing(site: Site) -> None:
     """The pass may run on its own output."""
     folder = site()

@@ -30,7 +30,7 @@ from lesson_site.result_tables import (
     overview_html,
     read_page,
 )
-from tests.benchmarks.made_up import GPU_MACHINE
+from tests.benchmarks.made_up import GPU_MACHINE, RACED_IN_A_BROWSER, raced
 from tests.benchmarks.made_up import result as result_content
 from tests.building import REPOSITORY, build
 from tests.lesson_site.test_figures import entry, result
@@ -139,6 +139,17 @@ def test_a_measured_figure_is_not_called_skipped() -> None:
     html = walk(machine({"round": entry(8.0)}, skipped={"round 2": "it rained"}))
 
     assert [f"8.00{NBSP}s"] == cell(html, "walk.round")
+
+
+def test_a_skipped_part_of_another_size_is_no_reason() -> None:
+    """One size was too slow; that says nothing about the sizes that nobody tried."""
+    html = walk(
+        machine({"1000.boots.cpu": entry(1.0)}, skipped={"5000": "it rained"}), figures=GRID
+    )
+
+    assert ["skipped"] == cell(html, "walk.5000.boots.cpu")
+    assert ["not measured yet"] == cell(html, "walk.2000.boots.cpu")
+    assert 1 == html.count("not measured yet</td></tr></tbody>")  # nothing at all on the GPU
 
 
 def test_without_results_every_figure_has_its_row() -> None:
@@ -277,6 +288,97 @@ def test_the_known_names_are_those_of_the_catalogue() -> None:
     assert [d.name for d in definitions if d.kind in FROM_RESULTS] == names
 
 
+# Readers' browsers
+
+
+def browser() -> Result:
+    """A race that a browser's file holds."""
+    content = raced()
+    cases = {"race": {n: e for p in content["cases"]["race"].values() for n, e in _entries(p)}}
+    return Result(content["provenance"], cases, "browser/2026-11-22.json")
+
+
+def _entries(part: dict[str, Any]) -> list[tuple[str, Any]]:
+    return list(part.get("entries", {}).items())
+
+
+def pytorch() -> Result:
+    """The race of a machine with a GPU."""
+    names = ("width_256.batch_16.cpu", "width_256.batch_16.cuda")
+    return machine({name: {**entry(0.001), "amount": 16} for name in names}, "A GPU", case="race")
+
+
+def tables_of(html: str) -> dict[str, ElementTree.Element]:
+    """The tables with two sides, by the end of their captions."""
+    tables = [table for table in tree(html).iter("table") if table.find("caption") is not None]
+    captions = ["".join(table.find("caption").itertext()) for table in tables]  # type: ignore[union-attr]
+    return {
+        caption.rpartition(": ")[2]: table for caption, table in zip(captions, tables, strict=True)
+    }
+
+
+def groups(table: ElementTree.Element) -> list[str | None]:
+    """The machines whose values a table holds."""
+    return [body.get("data-machine") for body in table.iter("tbody")]
+
+
+def test_a_table_of_the_race_lists_only_who_can_fill_it() -> None:
+    """PyTorch has no row where browsers race, and a browser none where PyTorch does."""
+    tables = tables_of(case_html("race", Store(read_catalogue(), [pytorch(), browser()]), AT))
+
+    assert ["gpu-machine"] == groups(tables["PyTorch on the CPU"])
+    assert ["gpu-machine"] == groups(tables["PyTorch on the GPU"])
+    assert ["browser"] == groups(tables["the CPU in the browser"])
+    assert ["browser"] == groups(tables["the GPU in the browser"])
+
+
+def test_a_race_that_no_browser_has_recorded_is_one_line() -> None:
+    """Instead of a cell for each of its figures, and it names no command that could not do it."""
+    html = case_html("race", Store(read_catalogue(), [pytorch()]), AT)
+    [table] = [t for caption, t in tables_of(html).items() if caption == "the GPU in the browser"]
+
+    assert [None] == groups(table)
+    [body] = table.iter("tbody")
+    assert "no browser is recorded yet: a reader’s own race stands here" == "".join(body.itertext())
+
+
+def test_a_browser_is_named_with_what_computed_in_it() -> None:
+    """No reader may take it for PyTorch on that GPU."""
+    html = case_html("race", Store(read_catalogue(), [browser()]), AT)
+
+    assert "A browser, made-up graphics" in html
+    assert (
+        "Measured on made-up graphics, WebAssembly, 8 cores, 4 threads, "
+        "onnxruntime-web 1.30.0 in Made-up browser 1, Linux, 2026-11-22."
+    ) in html
+    assert "PyTorch none" not in html
+
+
+def test_a_browser_stands_in_no_table_of_another_case() -> None:
+    """There is nothing of it that it could measure."""
+    html = case_html("matmul", Store(read_catalogue(), [browser()]), AT)
+
+    assert 'data-machine="browser"' not in html
+
+
+def test_in_one_table_with_others_what_nobody_can_measure_says_so(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """PyTorch's figure of a browser, and a browser's of PyTorch, are not missing: they can't be."""
+    store = Store(read_catalogue(), [pytorch(), browser()])
+    monkeypatch.setattr("lesson_site.result_tables.open_store", lambda: store)
+    names = ["race.width_256.batch_16.browser_gpu", "mnist_epoch.cpu"]
+    html = machines("\n".join(names), "lesson-machines", "", {}, Markdown())
+    (tmp_path / "walks.md").write_text(
+        '# Walks\n\n## Out { #matmul }\n\n```lesson-results case="matmul"\n'
+    )
+    overview = overview_html([read_page("walks", tmp_path)], store, AT)
+
+    assert ["in a browser only", f"7,600{NBSP}per second"] == cell(html, names[0])
+    assert ["not measured yet", "not in a browser"] == cell(html, names[1])
+    assert "<td>none yet</td><td>not in a browser</td>" in overview
+
+
 # Pages
 
 
@@ -337,7 +439,7 @@ def test_a_page_that_is_not_there_is_named(tmp_path: Path) -> None:
 
 
 def test_pages_stay_light_with_two_more_machines(tmp_path: Path) -> None:
-    """With everything measured on two GPU machines, each page keeps its budgets."""
+    """With everything measured on two GPU machines, and a race, each page keeps its budgets."""
     skipped = shutil.ignore_patterns("__pycache__")
     for room in ("docs", "lesson_code", "lesson_site", "benchmarks"):
         shutil.copytree(REPOSITORY / room, tmp_path / room, symlinks=True, ignore=skipped)
@@ -346,6 +448,9 @@ def test_pages_stay_light_with_two_more_machines(tmp_path: Path) -> None:
         file = tmp_path / "benchmarks" / "results" / name / "2026-11-21-uncommitted.json"
         file.parent.mkdir()
         file.write_text(json.dumps(made_up_file(name)), encoding="utf-8")
+    in_browser = tmp_path / "benchmarks" / "results" / "browser" / "2026-11-22-uncommitted.json"
+    in_browser.parent.mkdir()
+    shutil.copy(RACED_IN_A_BROWSER, in_browser)
 
     built = build(tmp_path / "site", at=tmp_path)
 
@@ -360,7 +465,7 @@ def test_pages_stay_light_with_two_more_machines(tmp_path: Path) -> None:
 def made_up_file(machine_name: str) -> dict[str, Any]:
     """A result file of a GPU machine that holds every entry that the catalogue asks for."""
     parts: dict[str, Any] = {}
-    for target in sorted({t for d in read_catalogue() for t in d.targets}):
+    for target in sorted({t for d in read_catalogue() for t in d.targets if not d.in_browser}):
         case, _, name = target.partition(":")
         made = method_entry([1.231, 1.234, 1.239], "s", device="cuda" if "cuda" in name else "cpu")
         one = {"finished": "2026-11-21T14:00Z", "took_s": 1.0, "load_average": 0.1, "entries": {}}

@@ -1,11 +1,13 @@
 """What pages load when asked: compared with the lock file, and done without if need be."""
 
 import base64
+import gzip
 import hashlib
 import io
 import json
 import re
 import tarfile
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -19,36 +21,41 @@ from lesson_site.vendor import (
     FOLDER,
     LOCK,
     MEMBERS,
+    ONNXRUNTIME,
     PACKAGES,
+    PATIENCE_S,
     PLOTLY,
+    RACE_BUILDS,
     compressed_kb,
     main,
+    race_download_mb,
 )
 
 CONTENT = b"window.Plotly = {};" * 200
 REPOSITORY = Path(__file__).parents[2]
+SESSION = REPOSITORY / "docs/assets/elements/race/ort-session.js"
 
 
-def archive(folder: Path) -> Path:
-    """An npm package with the library in it."""
-    path = folder / "plotly.tgz"
-    with tarfile.open(path, "w:gz") as packed:
-        member = tarfile.TarInfo(f"package/{PLOTLY}")
-        member.size = len(CONTENT)
-        packed.addfile(member, io.BytesIO(CONTENT))
-    return path
+def pinned(name: str, members: Iterable[str], root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository whose lock file pins the archive that npm fetches, and that has such files."""
+    made = root / "package.tgz"
+    with tarfile.open(made, "w:gz") as packed:
+        for path in members:
+            member = tarfile.TarInfo(f"package/{path}")
+            member.size = len(CONTENT)
+            packed.addfile(member, io.BytesIO(CONTENT))
+    digest = base64.b64encode(hashlib.sha512(made.read_bytes()).digest()).decode()
+    pin = {"version": "9.9.9", "integrity": f"sha512-{digest}"}
+    lock = {"packages": {f"node_modules/{PACKAGES[name]}": pin}}
+    (root / LOCK).write_text(json.dumps(lock), encoding="utf-8")
+    monkeypatch.setattr(vendor, "download", lambda *_: made)
+    return root
 
 
 @pytest.fixture
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A repository whose lock file pins the archive that npm fetches."""
-    made = archive(tmp_path)
-    digest = base64.b64encode(hashlib.sha512(made.read_bytes()).digest()).decode()
-    pin = {"version": "9.9.9", "integrity": f"sha512-{digest}"}
-    lock = {"packages": {f"node_modules/{PACKAGES[PLOTLY]}": pin}}
-    (tmp_path / LOCK).write_text(json.dumps(lock), encoding="utf-8")
-    monkeypatch.setattr(vendor, "download", lambda *_: made)
-    return tmp_path
+    """A repository that pins a library of one file."""
+    return pinned(PLOTLY, [PLOTLY], tmp_path, monkeypatch)
 
 
 def test_the_pinned_library_is_laid_into_the_folder(root: Path) -> None:
@@ -103,22 +110,84 @@ def test_a_library_of_several_modules_fills_a_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its files arrive under the names that pages load, and together they have a size."""
-    made = tmp_path / "checker.tgz"
-    with tarfile.open(made, "w:gz") as packed:
-        for name in MEMBERS[CHECKER].values():
-            member = tarfile.TarInfo(f"package/{name}")
-            member.size = len(CONTENT)
-            packed.addfile(member, io.BytesIO(CONTENT))
-    digest = base64.b64encode(hashlib.sha512(made.read_bytes()).digest()).decode()
-    pin = {"version": "9.9.9", "integrity": f"sha512-{digest}"}
-    lock = {"packages": {f"node_modules/{PACKAGES[CHECKER]}": pin}}
-    (tmp_path / LOCK).write_text(json.dumps(lock), encoding="utf-8")
-    monkeypatch.setattr(vendor, "download", lambda *_: made)
+    root = pinned(CHECKER, MEMBERS[CHECKER].values(), tmp_path, monkeypatch)
 
-    path = vendor.vendor(CHECKER, tmp_path)
+    path = vendor.vendor(CHECKER, root)
 
     assert sorted(MEMBERS[CHECKER]) == sorted(file.name for file in path.iterdir())
     assert compressed_kb(CHECKER, tmp_path) is not None
+
+
+def test_large_programs_are_packed_alike_each_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """For hosts that compress nothing; what a press downloads is known of each build."""
+    root = pinned(ONNXRUNTIME, MEMBERS[ONNXRUNTIME].values(), tmp_path, monkeypatch)
+    nothing = [race_download_mb(build, root) for build in RACE_BUILDS]
+
+    folder = vendor.vendor(ONNXRUNTIME, root)
+    first = {path.name: path.read_bytes() for path in folder.iterdir()}
+    monkeypatch.setattr("time.time", lambda: 4e9)
+    vendor.vendor(ONNXRUNTIME, root)
+
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == first
+    assert set(MEMBERS[ONNXRUNTIME]) == set(first)
+    for name, content in first.items():
+        assert CONTENT == (gzip.decompress(content) if name.endswith(".gz") else content)
+    assert [None, None] == nothing
+    assert [0.0, 0.0] == [race_download_mb(build, root) for build in RACE_BUILDS]
+    assert compressed_kb(ONNXRUNTIME, root) == 0
+
+
+def test_the_race_accepts_what_is_there_and_nothing_else() -> None:
+    """The checksums in its module are those of the files that it loads; so is the version."""
+    folder = REPOSITORY / FOLDER / ONNXRUNTIME
+    assert folder.is_dir(), "run `python -m lesson_site.vendor`"
+    text = SESSION.read_text(encoding="utf-8")
+    sums = dict(re.findall(r'"(ort[\w.-]+)",\s*"([0-9a-f]{64})"', text))
+    lengths = re.findall(r"^ +([\d_]{9,}),$", text, re.MULTILINE)
+    lock = json.loads((REPOSITORY / LOCK).read_text(encoding="utf-8"))
+
+    contents = {
+        path.name: gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+        for path in folder.iterdir()
+    }
+
+    assert {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()} == sums
+    programs = [contents[files[-1]] for files in RACE_BUILDS.values()]
+    assert [len(program) for program in programs] == [int(length) for length in lengths]
+    version = lock["packages"][f"node_modules/{PACKAGES[ONNXRUNTIME]}"]["version"]
+    assert f'ENGINE = "onnxruntime-web {version}"' in text
+
+
+def test_no_file_is_too_large_for_a_host() -> None:
+    """Some static hosts take no file over 25 MiB; a button names the size of its download."""
+    folder = REPOSITORY / FOLDER
+    sizes = {path: path.stat().st_size for path in folder.rglob("*") if path.is_file()}
+    jspi, asyncify = (race_download_mb(build, REPOSITORY) for build in RACE_BUILDS)
+
+    assert [] == [path for path, size in sizes.items() if size > 25 * 2**20]
+    assert jspi is not None
+    assert asyncify is not None
+    assert 3 < jspi < asyncify < 8
+
+
+def test_all_libraries_share_one_patience(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a registry never answers, the first one waits, and the others hardly do."""
+    monkeypatch.chdir(root)
+    clock = iter([0.0, 1.0, *[500.0] * 9])
+    monkeypatch.setattr(vendor.time, "monotonic", lambda: next(clock))
+    given: list[float] = []
+
+    def wait(name: str, *, patience_s: float) -> Path:
+        given.append(patience_s)
+        raise PackageError("npm did not fetch it")
+
+    monkeypatch.setattr(vendor, "vendor", wait)
+
+    main()
+
+    assert [PATIENCE_S - 1, *[1.0] * (len(PACKAGES) - 1)] == given
 
 
 def test_the_checker_brings_every_module_that_it_imports() -> None:

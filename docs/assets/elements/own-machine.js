@@ -18,14 +18,16 @@ let unsaved = null;
 /** @param {unknown} value */
 const text = (value) => (typeof value === "string" ? value : "");
 
-/** What a reader calls the machine. @param {Record<string, unknown>} provenance */
+/** What a reader calls the machine, or the browser that raced. @param {Record<string, unknown>} provenance */
 const nameOf = (provenance) =>
-  `Your machine (${text(provenance.gpu) || `${text(provenance.processor)}, ${provenance.cores} cores`})`;
+  `${provenance.engine ? "Your browser" : "Your machine"} ` +
+  `(${text(provenance.gpu) || `${text(provenance.processor)}, ${provenance.cores} cores`})`;
 
 /** One line that says where and when it was measured, as on every page. @param {Record<string, unknown>} at */
 export function whereOf(at) {
   const threads = at.threads === 1 ? "1 thread" : `${at.threads} threads`;
-  const parts = [at.gpu, at.processor, `${at.cores} cores`, threads, `PyTorch ${at.torch}`, at.date];
+  const software = at.engine ? `${at.engine} in ${at.system}` : `PyTorch ${at.torch}`;
+  const parts = [at.gpu, at.processor, `${at.cores} cores`, threads, software, at.date];
   return parts.filter(Boolean).join(", ");
 }
 

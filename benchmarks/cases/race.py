@@ -1,0 +1,111 @@
+"""The step that races in the page, in PyTorch: the lesson's, over model width and batch size.
+
+``lesson_code/benchmarks/race.py`` has the step and the models. As in the lesson's loop, every batch
+is sent to the device within the timed step. Steps follow each other as in training: a sample chains
+many of them and waits for the device once, so that a GPU computes while Python launches. The loss
+is read after the last sample.
+
+The browser's entries come from no job: a reader races on the page, and saves what came of it.
+"""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import torch
+from torch import nn
+
+from benchmarks.cases import Part, Plan, SkipPartError
+from benchmarks.method import Arm, float32_products, measure
+from benchmarks.summary import Entry
+from lesson_code.benchmarks.race import HIDDEN_WIDTHS, classifier, train_step
+from lesson_code.timing import time_repeatedly
+
+BATCH_SIZES = (16, 64, 256, 1024, 4096)
+QUICK_WIDTHS, QUICK_BATCH_SIZES = HIDDEN_WIDTHS[:2], BATCH_SIZES[:2]
+PRODUCT_SIZES = (128, 256, 512, 1024, 2048, 4096)
+BROWSER = ("browser_cpu", "browser_gpu")
+LONGEST_STEP_S = 2.0  # the race in the page goes no further either
+SEED = 0
+CELLS = tuple(f"width_{first}.batch_{size}" for first, _ in HIDDEN_WIDTHS for size in BATCH_SIZES)
+BROWSER_ENTRIES = (
+    *(f"{cell}.{racer}" for cell in CELLS for racer in BROWSER),
+    *(f"product.n_{n}.{racer}" for n in PRODUCT_SIZES for racer in BROWSER),
+)
+ENTRIES = (*(f"{cell}.{device}" for cell in CELLS for device in ("cpu", "cuda")), *BROWSER_ENTRIES)
+
+
+def parts(plan: Plan) -> Iterator[Part]:
+    """Every width and batch size; the CPU and the GPU take turns within it."""
+    for hidden in QUICK_WIDTHS if plan.quick else HIDDEN_WIDTHS:
+        for batch_size in QUICK_BATCH_SIZES if plan.quick else BATCH_SIZES:
+            yield Part(
+                f"width_{hidden[0]}.batch_{batch_size}",
+                partial(_compare, plan, hidden, batch_size),
+                expected_s=0.5 + 7e-7 * hidden[0] * batch_size,
+            )
+
+
+def _compare(plan: Plan, hidden: tuple[int, int], batch_size: int) -> dict[str, Entry]:
+    name = f"width_{hidden[0]}.batch_{batch_size}"
+    trainings = {
+        f"{name}.{device_name}": _Training(hidden, batch_size, device)
+        for device_name, device in plan.devices.items()
+    }
+    slow = [arm for arm, training in trainings.items() if training.first_step_s > LONGEST_STEP_S]
+    if len(slow) == len(trainings):
+        raise SkipPartError(f"a step takes more than {LONGEST_STEP_S:.0f} s on this machine")
+    settings: dict[str, Any] = {"width": hidden[0], "batch_size": batch_size}
+    if slow:
+        settings["too_slow"] = slow
+    arms = {arm: t.arm(settings) for arm, t in trainings.items() if arm not in slow}
+    entries = measure(arms, plan.repetitions)
+    return {arm: entry | {"loss": trainings[arm].loss} for arm, entry in entries.items()}
+
+
+class _Training:
+    """A model and one batch, which lies on the CPU and goes to the device in every step.
+
+    Attributes:
+        device: Where it trains.
+        batch_size: Samples of a step.
+        first_step_s: What the first step took, with all that is done once.
+    """
+
+    def __init__(self, hidden: tuple[int, int], batch_size: int, device: torch.device) -> None:
+        torch.manual_seed(SEED)
+        self.device = device
+        self.batch_size = batch_size
+        self.step = _step(hidden, batch_size, device)
+        self._loss = torch.zeros(())
+        [self.first_step_s] = time_repeatedly(self.run, device, repetitions=1, warmup=0)
+
+    def run(self) -> None:
+        """One step; on a GPU it is only asked for."""
+        self._loss = self.step()
+
+    def arm(self, settings: dict[str, Any]) -> Arm:
+        """What is timed."""
+        float32 = partial(float32_products, tf32=False)
+        return Arm(self.run, self.device, settings, SEED, self.batch_size, float32)
+
+    @property
+    def loss(self) -> float:
+        """The loss of the last step; reading it waits for the device."""
+        return float(self._loss)
+
+
+def _step(
+    hidden: tuple[int, int], batch_size: int, device: torch.device
+) -> Callable[[], torch.Tensor]:
+    model = classifier(*hidden).to(device)
+    criterion = nn.CrossEntropyLoss()
+    optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
+    images = torch.randn(batch_size, 1, 28, 28)
+    labels = torch.randint(10, (batch_size,))
+
+    def step() -> torch.Tensor:
+        there = images.to(device), labels.to(device)
+        return train_step(model, criterion, optimizer, *there).detach()
+
+    return step

@@ -1,0 +1,86 @@
+// Numbers of the race as text, written as Python writes them in a result file. Pure.
+//
+// The rules are those of benchmarks/quantities.py and benchmarks/summary.py, for the three units
+// that the race has; a test compares both sides on random numbers.
+
+/** @typedef {"s" | "samples_per_s" | "flop_per_s"} Unit */
+/** @typedef {{value: number, spread: number, noisy: boolean}} Estimate */
+
+const SPACE = "\u00a0";
+const SIGNIFICANT_DIGITS = 3;
+/** @type {[number, string][]} */
+const PREFIXES = [
+  [1e12, "T"],
+  [1e9, "G"],
+  [1e6, "M"],
+];
+
+/**
+ * What a timed thing works through in a second.
+ * @param {number} amount what one run works through: FLOP or samples
+ * @param {{median: number, spread: number, noisy: boolean}} time in seconds
+ * @returns {Estimate}
+ */
+export function rate(amount, { median, spread, noisy }) {
+  const value = amount / median;
+  return { value, spread: (value * spread) / median, noisy };
+}
+
+/**
+ * A value with its unit, with as many digits as its spread supports and at most three.
+ * @param {number} value in the base unit
+ * @param {Unit} unit
+ * @param {number} spread in the same unit; zero if the value is exact
+ */
+export function write(value, unit, spread = 0) {
+  if (unit === "s") return seconds(value, spread);
+  if (unit === "samples_per_s") return `${rounded(value, spread)}${SPACE}per second`;
+  const [factor, prefix] = PREFIXES.find(([least]) => value >= least) ?? [1, ""];
+  return `${rounded(value / factor, spread / factor)}${SPACE}${prefix}FLOP/s`;
+}
+
+/** @param {number} value @param {number} spread */
+function seconds(value, spread) {
+  for (const [factor, name] of /** @type {[number, string][]} */ ([[1, "s"], [1e3, "ms"]]))
+    if (value * factor >= 0.9995) return `${rounded(value * factor, spread * factor)}${SPACE}${name}`;
+  return `${rounded(value * 1e6, spread * 1e6)}${SPACE}µs`;
+}
+
+/**
+ * A positive number without digits that its spread makes meaningless; one digit stays in any case.
+ * @param {number} value
+ * @param {number} spread
+ */
+export function rounded(value, spread = 0) {
+  const first = Math.floor(Math.log10(value));
+  const least = first - SIGNIFICANT_DIGITS + 1;
+  const last = spread > 0 ? Math.min(first, Math.max(least, Math.floor(Math.log10(spread)))) : least;
+  return grouped(nearest(value, last), last);
+}
+
+/**
+ * How many times ten to the power of `last` a number is; what lies in the middle goes to the even
+ * side, as in Python. Whole numbers of any size make it exact.
+ * @param {number} value
+ * @param {number} last
+ */
+function nearest(value, last) {
+  const [bits = 0n] = new BigUint64Array(new Float64Array([value]).buffer);
+  const power = Number(bits >> 52n) - 1075;
+  const mantissa = (bits & ((1n << 52n) - 1n)) | (1n << 52n);
+  let above = mantissa << BigInt(Math.max(0, power));
+  let below = 1n << BigInt(Math.max(0, -power));
+  if (last > 0) below *= 10n ** BigInt(last);
+  else above *= 10n ** BigInt(-last);
+  const whole = above / below;
+  const rest = 2n * (above % below);
+  return rest > below || (rest === below && whole % 2n === 1n) ? whole + 1n : whole;
+}
+
+/** @param {bigint} count how many @param {number} last of which power of ten */
+function grouped(count, last) {
+  const digits = (count * 10n ** BigInt(Math.max(0, last))).toString().padStart(1 + Math.max(0, -last), "0");
+  const cut = digits.length - Math.max(0, -last);
+  const whole = digits.slice(0, cut).replace(/\B(?=(\d{3})+$)/g, ",");
+  return last < 0 ? `${whole}.${digits.slice(cut)}` : whole;
+}

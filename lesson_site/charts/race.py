@@ -1,0 +1,168 @@
+"""The race of the lesson's model: samples a second over the batch, in PyTorch and in a browser."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from benchmarks.derived import smallest_winning_size
+from benchmarks.quantities import SPACE
+from lesson_site.charts import plots
+from lesson_site.charts.base import (
+    NOTHING_MEASURED,
+    Chart,
+    Source,
+    measured_together,
+    noise_warning,
+    times,
+)
+from lesson_site.charts.drawing import DASHES, Axis, Line, line_chart, log_axis, text
+from lesson_site.figure_store import NOT_MEASURED, Figure, Store
+
+WIDTH = 256  # the lesson's own model
+BELOW = "Batch size"
+LEFT = "Samples per second"
+# What the curves are called, their racer, and colour and dash: the device's, and the software's.
+SERIES = (
+    ("CPU, PyTorch", "cpu", 1, 0),
+    ("GPU, PyTorch", "cuda", 2, 0),
+    ("CPU, in a browser", "browser_cpu", 1, 3),
+    ("GPU, in a browser", "browser_gpu", 2, 3),
+)
+NOBODYS = (2e3, 2e5)  # around these the axis lies until somebody has measured
+PREFIXES = ((1e6, "M"), (1e3, "k"))
+PLOTLY_DASHES = {0: "solid", 3: "dashdot"}
+
+
+class Rates(Axis):
+    """An axis of large numbers, short enough for a telephone."""
+
+    def write(self, tick: float) -> str:
+        """A tick in thousands or millions."""
+        factor, prefix = next(((f, p) for f, p in PREFIXES if tick >= f), (1.0, ""))
+        return f"{tick / factor:,.0f}{SPACE}{prefix}" if prefix else f"{tick:,.0f}"
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Samples per second of one racer, by batch size."""
+
+    label: str
+    rates: dict[int, Figure]
+
+    @property
+    def measured(self) -> dict[int, float]:
+        """The batch sizes that were measured."""
+        return {size: rate.value for size, rate in self.rates.items() if rate.value is not None}
+
+
+def draw(store: Store) -> Chart:
+    """Samples per second over the batch size, both logarithmic."""
+    sizes = _batch_sizes(store)
+    pytorch, browser = _source(store, in_browser=False), _source(store, in_browser=True)
+    curves = [
+        _curve(browser if "browser" in racer else pytorch, label, racer, sizes)
+        for label, racer, _, _ in SERIES
+    ]
+    x = Axis(sizes[0], sizes[-1], sizes, "count", log=True)
+    y = _rates([rate for curve in curves for rate in curve.measured.values()])
+    svg, height = _drawing(curves, x, y)
+    names = [f"Batch size {size:,}" for size in sizes]
+    traces = [
+        plots.line(curve.label, sizes, list(curve.rates.values()), names, color)
+        | {"line": {"dash": PLOTLY_DASHES[dash]}}
+        for curve, (_, _, color, dash) in zip(curves, SERIES, strict=True)
+    ]
+    return Chart(
+        "Training steps of the lesson’s model: samples per second over the batch size",
+        finding(curves),
+        svg,
+        height,
+        (BELOW, *(curve.label for curve in curves)),
+        [(f"{size:,}", *(curve.rates[size] for curve in curves)) for size in sizes],
+        " ".join(
+            [pytorch.where, *(f"In a browser: {r.where}." for r in browser.store.results)]
+        ).strip(),
+        traces,
+        {
+            "height": 460,
+            "xaxis": plots.axis_layout(BELOW, x, before=0.04),
+            "yaxis": plots.axis_layout(LEFT, y, before=0.04),
+        },
+    )
+
+
+def _batch_sizes(store: Store) -> list[int]:
+    """The batch sizes that the catalogue lists."""
+    begin = f"race.width_{WIDTH}.batch_"
+    return sorted(
+        {int(d.member["batch"]) for d in store.definitions.values() if d.name.startswith(begin)}
+    )
+
+
+def _rates(values: Sequence[float]) -> Rates:
+    axis = log_axis(values or NOBODYS, "count")
+    return Rates(axis.low, axis.high, axis.ticks, axis.unit, axis.log)
+
+
+def _source(store: Store, in_browser: bool) -> Source:
+    """One file for PyTorch and one for browsers: no curve mixes two, and each is named."""
+    results = [result for result in store.results if result.in_browser == in_browser]
+    of_kind = Store(store.definitions.values(), results, store.citations)
+    return measured_together(of_kind, "race")
+
+
+def _curve(source: Source, label: str, racer: str, sizes: Sequence[int]) -> Curve:
+    names = {size: f"race.width_{WIDTH}.batch_{size}.{racer}" for size in sizes}
+    return Curve(label, {size: source.figure(name) for size, name in names.items()})
+
+
+def _drawing(curves: Sequence[Curve], x: Axis, y: Axis) -> tuple[str, int]:
+    """The curves that were measured, or that none was."""
+    lines = [
+        Line(curve.label, list(curve.measured.items()), color, DASHES[dash])
+        for curve, (_, _, color, dash) in zip(curves, SERIES, strict=True)
+        if curve.measured
+    ]
+    if not lines:
+        return text(0, 20, f"The race is {NOT_MEASURED}."), 30
+    return line_chart(lines, x, y, (BELOW, LEFT))
+
+
+def finding(curves: Sequence[Curve]) -> str:
+    """What the batch does to PyTorch on a CPU, and where each pair's GPU overtakes its CPU."""
+    if not any(curve.measured for curve in curves):
+        return NOTHING_MEASURED
+    cpu, gpu, browser_cpu, browser_gpu = curves
+    sentences = [_growth(cpu) if cpu.measured else "", _crossing("In PyTorch", cpu, gpu)]
+    if browser_cpu.measured or browser_gpu.measured:
+        sentences.append(_crossing("In the browser", browser_cpu, browser_gpu))
+    else:
+        sentences.append("No browser’s race is recorded here; yours can stand beside it.")
+    noise = noise_warning([rate for curve in curves for rate in curve.rates.values()])
+    return " ".join(filter(None, sentences)) + noise
+
+
+def _growth(cpu: Curve) -> str:
+    first, best = min(cpu.measured), max(cpu.measured, key=lambda size: cpu.measured[size])
+    if best == first:
+        return f"PyTorch on the CPU gets through most samples at batch size {first:,}."
+    gain = times(cpu.measured[best] / cpu.measured[first])
+    return (
+        f"PyTorch on the CPU gets through most samples at batch size {best:,}, "
+        f"{cpu.rates[best].text} and {gain} as many as at {first:,}."
+    )
+
+
+def _crossing(where: str, cpu: Curve, gpu: Curve) -> str:
+    """From which batch size on a GPU is faster than the CPU beside it."""
+    if not gpu.measured:
+        return f"{where} the GPU has not been measured yet."
+    both = cpu.measured.keys() & gpu.measured.keys()
+    if not both:
+        return ""
+    seconds = [{size: size / rate for size, rate in c.measured.items()} for c in (cpu, gpu)]
+    first = smallest_winning_size(*seconds)
+    if first is None:
+        return f"{where} the GPU is not faster at batch size {max(both):,}."
+    if first == min(both):
+        return f"{where} the GPU is faster at every batch size, from {first:,} on."
+    return f"{where} the GPU is faster from batch size {first:,} on."

@@ -1,0 +1,189 @@
+// The race as lines, rows and sentences: what is drawn, where, and what is said about it.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { crossingOf, layoutOf, leadsOf, rangeOf, rowsOf, seriesOf, sizeSentence, titleOf, verdictOf } from "../../docs/assets/elements/race/chart.js";
+import { amountOf, summary } from "../../docs/assets/elements/race/plan.js";
+import { Points } from "../../docs/assets/elements/race/race.js";
+
+const NAMES = { browser_cpu: "CPU in the browser (WebAssembly, 2 threads)", browser_gpu: "GPU (WebGPU, unnamed)" };
+const RECORDED = [
+  { racer: "cuda", label: "PyTorch on a GPU (recorded 2026-11-21)", steps: { 256: { 1024: 2e6, 16: 1e4 } }, products: { 512: 1e12 } },
+  { racer: "cpu", label: "PyTorch on a CPU (recorded 2026-11-21)", steps: { 64: { 16: 1e4 } } },
+];
+
+/** @param {object} task @param {string} racer @param {number[]} samples */
+function point(task, racer, samples, more = {}) {
+  const facts = { racer, name: NAMES[racer], adapter: null, software: false, threads: 2, build: "jspi", engine: "e 1", ...more.facts };
+  return { task, racer, samples, amount: amountOf(task), time: summary(samples), loops: 8, readS: null, compared: true, warmupMs: 1500, value: 1, lasted: 2, at: "2026-11-22T14:00:00.000Z", ...more, facts };
+}
+
+const step = (batch, width = 256) => ({ kind: "step", width, batch });
+
+/** Points whose steps take these seconds; no time is no point. @param {[number, number | null, number | null][]} times */
+function pointsOf(times, taskOf = step) {
+  const points = new Points();
+  for (const [size, cpu, gpu] of times) {
+    if (cpu !== null) points.add(point(taskOf(size), "browser_cpu", [cpu]));
+    if (gpu !== null) points.add(point(taskOf(size), "browser_gpu", [gpu]));
+  }
+  return points;
+}
+
+const product = (n) => ({ kind: "product", n });
+const RACED = pointsOf([[16, 0.001, 0.002], [64, 0.004, 0.002], [256, 0.016, 0.002]]);
+
+test("a group has a line for each racer, and for what was recorded of it", () => {
+  const series = seriesOf(RACED, "width_256", RECORDED);
+
+  assert.deepEqual(["browser_cpu", "browser_gpu", "recorded cuda"], series.map(({ id }) => id));
+  assert.deepEqual([16, 1024], series[2].spots.map(({ size }) => size));
+  assert.equal("PyTorch on a GPU (recorded 2026-11-21)", series[2].name);
+  assert.deepEqual([16_000, 16_000, 16_000], series[0].spots.map(({ value }) => Math.round(value)));
+  assert.deepEqual(["recorded cuda"], seriesOf(new Points(), "product", RECORDED).map(({ id }) => id));
+  assert.deepEqual([], seriesOf(new Points(), "width_1024", RECORDED));
+});
+
+test("a software adapter has a line and a name of its own, and leads nowhere", () => {
+  const points = pointsOf([[16, 0.002, null]]);
+  const facts = { software: true, name: "software WebGPU adapter (made up), not a GPU" };
+  points.add(point(step(16), "browser_gpu", [0.001], { facts }));
+
+  const series = seriesOf(points, "width_256", []);
+
+  assert.deepEqual(["browser_cpu", "software"], series.map(({ id }) => id));
+  assert.equal(facts.name, series[1].name);
+  assert.deepEqual([null, "", []], [crossingOf(points, "width_256"), verdictOf(points, "width_256"), leadsOf(points)]);
+  assert.ok(rowsOf(points, "width_256", []).some(({ cells }) => cells[1] === "Software adapter"));
+  assert.ok(!JSON.stringify([series.map(({ short }) => short), sizeSentence(points, step(16))]).includes("GPU"));
+});
+
+test("whiskers end at the quartiles, whatever one sample says", () => {
+  const points = new Points();
+  points.add(point(step(16), "browser_cpu", [0.002, 0.000_000_1, 0.0016, 0.0032, 9]));
+
+  const [{ spots }] = seriesOf(points, "width_256", []);
+
+  assert.deepEqual([8000, 5000, 10_000], [spots[0].value, spots[0].low, spots[0].high].map(Math.round));
+});
+
+test("the speed with the loss read is a line only when it is asked for and was measured", () => {
+  const points = pointsOf([[16, 0.001, null]]);
+  points.add(point(step(16), "browser_gpu", [0.001], { readS: 0.002 }));
+
+  assert.equal(2, seriesOf(points, "width_256", []).length);
+  const [, , read] = seriesOf(points, "width_256", [], true);
+
+  assert.deepEqual(["browser_gpu read", "GPU (WebGPU, unnamed), loss read at every step", 8000], [read.id, read.name, read.spots[0].value]);
+});
+
+test("a verdict says who leads, from where on and how far", () => {
+  const said = (times, taskOf) => verdictOf(pointsOf(times, taskOf), taskOf === product ? "product" : "width_256");
+
+  assert.equal("From batch 64 on, the GPU is faster than the browser’s CPU. At batch 256 the GPU is 8.00 times as fast as the browser’s CPU.", verdictOf(RACED, "width_256"));
+  assert.match(said([[16, 2, 1], [64, 2, 1]]), /^At every size that both measured, from batch 16 on, the GPU is faster/);
+  assert.equal("So far, the GPU is faster at no size. At batch 16 the browser’s CPU is 3.00 times as fast as the GPU.", said([[16, 1, 3]]));
+  assert.match(said([[16, 2, 1], [64, 1, 2]]), /^The GPU does not stay ahead\. At batch 64 the browser’s CPU is 2\.00 times/);
+  assert.match(said([[16, 1, 1]]), /At batch 16 the browser’s CPU is as fast as the GPU\.$/);
+  assert.match(said([[1024, 2, 1]], product), /from n = 1,024 on/);
+  assert.equal("", said([[16, 1, null]]));
+  assert.equal("", said([[16, 1, null], [64, null, 1]]), "nothing that both measured");
+});
+
+test("several models have a table of where the GPU takes the lead", () => {
+  const points = pointsOf([[16, 1, 2], [64, 2, 1]]);
+  for (const racer of ["browser_cpu", "browser_gpu"]) points.add(point(step(16, 64), racer, [racer === "browser_cpu" ? 1 : 2]));
+
+  assert.deepEqual([], leadsOf(RACED));
+  assert.deepEqual([["The lesson’s model: 784, 256, 128 and 10 units", "batch 64"], ["A model of 784, 64, 32 and 10 units", "never"]], leadsOf(points));
+});
+
+test("a size that is done with has one sentence", () => {
+  const points = pointsOf([[64, 0.004, null]]);
+  points.miss({ task: step(64), racer: "browser_gpu", software: false, reason: "too noisy to say", refuted: false });
+
+  assert.equal("At batch 64: CPU, browser 16,000\u00a0per second; GPU, browser too noisy to say.", sizeSentence(points, step(64)));
+  const large = pointsOf([[512, 0.01, null]], product);
+  assert.equal("At n = 512: CPU, browser 26.8\u00a0GFLOP/s.", sizeSentence(large, product(512)));
+});
+
+test("the table has every point, why others are missing, and what was recorded", () => {
+  const points = new Points();
+  points.add(point(step(64), "browser_cpu", [0.0039, 0.004, 0.0041, 0.004], { readS: 0.0042 }));
+  points.add(point(step(64), "browser_gpu", [0.001, 0.002, 0.003, 0.004], { compared: false }));
+  points.miss({ task: step(16), racer: "browser_gpu", software: false, reason: "too noisy", refuted: false });
+
+  const rows = rowsOf(points, "width_256", RECORDED);
+
+  const cells = rows.map((row) => row.cells.map((cell) => cell.replaceAll("\u00a0", " ")));
+  assert.deepEqual(["16", "GPU, browser", "too noisy"], cells[0]);
+  assert.deepEqual([true, false, false, false, false], rows.map(({ gap }) => gap));
+  assert.deepEqual(["16", "GPU, recorded", "10,000 per second", "–", "1.60 ms", "–", "–", "recorded"], cells[1]);
+  assert.deepEqual(["64", "CPU, browser", "16,000 per second", "200 per second", "4.00 ms", "4.20 ms", "1.50 s", "agrees within 0.1 %"], cells[2]);
+  assert.match(cells[3][2], /per second, noisy$/);
+  assert.equal("not compared", cells[3].at(-1));
+  assert.equal("1,024", cells[4][0]);
+});
+
+test("a product's table has no column for the loss", () => {
+  const [row] = rowsOf(pointsOf([[512, 0.01, null]], product), "product", RECORDED.slice(0, 1));
+
+  assert.equal(7, row.cells.length);
+  assert.equal("26.8\u00a0GFLOP/s", row.cells[2]);
+});
+
+test("the axis begins and ends at round values around all points, a factor of ten apart", () => {
+  assert.deepEqual([1000, 50_000], rangeOf([1200, 30_000]));
+  assert.deepEqual([500, 5000], rangeOf([1000, 1000]));
+  const [low, high] = rangeOf([3.2e9, 4.4e13]);
+  assert.ok(low <= 3.2e9 && low >= 1e9 && high >= 4.4e13 && high <= 1e14);
+  assert.deepEqual([1e3, 1e5], rangeOf([]), "before the first point");
+});
+
+for (const width of [288, 358, 612, 900])
+  test(`at ${width} pixels everything lies in the chart, and larger is higher and further right`, () => {
+    const layout = layoutOf(seriesOf(RACED, "width_256", RECORDED), { group: "width_256", width, crossing: 64 });
+    const { plane, lines, labels, sizes, ticks, crossing } = layout;
+
+    const marks = lines.flatMap((line) => line.marks);
+    assert.ok(marks.every(({ x, y }) => x > plane.left && x < plane.right && y >= plane.top && y <= plane.bottom));
+    assert.ok(ticks.every(({ y }) => y >= plane.top - 0.5 && y <= plane.bottom + 0.5));
+    assert.deepEqual(sizes.map(({ x }) => x), sizes.map(({ x }) => x).sort((one, other) => one - other));
+    const gpu = lines.find(({ id }) => id === "browser_gpu");
+    assert.ok(gpu.marks[0].y > gpu.marks[2].y);
+    assert.ok(crossing.x > plane.left && crossing.wordsAt >= plane.left);
+    assert.ok(crossing.wordsAt + crossing.words.length * 6 < width);
+    assert.equal(width >= 560 ? 3 : 0, labels.length);
+  });
+
+test("a line leads to the next size alone, and over none that is missing", () => {
+  const [line] = layoutOf(seriesOf(pointsOf([[16, 1, null], [64, 1, null], [1024, 1, null]]), "width_256", []), { group: "width_256", width: 600, crossing: null }).lines;
+
+  assert.deepEqual(["M", "L", "M"], line.d.match(/[ML]/g));
+});
+
+test("names at the ends of lines keep apart", () => {
+  const { labels } = layoutOf(seriesOf(pointsOf([[16, 1, 1.001]]), "width_256", []), { group: "width_256", width: 600, crossing: null });
+
+  assert.ok(Math.abs(labels[0].y - labels[1].y) >= 18);
+});
+
+test("what is raced lies over what was recorded, and the size under way is marked", () => {
+  const layout = layoutOf(seriesOf(RACED, "width_256", RECORDED), { group: "width_256", width: 600, crossing: null, now: 64 });
+
+  assert.deepEqual(["recorded cuda", "browser_gpu", "browser_cpu"], layout.lines.map(({ id }) => id));
+  assert.deepEqual(["64"], layout.sizes.filter(({ now }) => now).map(({ text }) => text));
+  assert.equal(null, layout.crossing);
+});
+
+test("a GPU that leads from the first size on leads everywhere", () => {
+  const { crossing, plane } = layoutOf([], { group: "width_256", width: 600, crossing: 16 });
+
+  assert.deepEqual([plane.left, "GPU ahead from batch 16 on"], [crossing.x, crossing.words]);
+});
+
+test("models and products have titles", () => {
+  assert.equal("A model of 784, 2,048, 1,024 and 10 units", titleOf("width_2048"));
+  assert.equal("Matrix products", titleOf("product"));
+});
