@@ -449,7 +449,7 @@ def test_pages_stay_light_with_two_more_machines(tmp_path: Path) -> None:
         file.parent.mkdir()
         file.write_text(json.dumps(made_up_file(name)), encoding="utf-8")
     in_browser = tmp_path / "benchmarks" / "results" / "browser" / "2026-11-22-uncommitted.json"
-    in_browser.parent.mkdir()
+    in_browser.parent.mkdir(exist_ok=True)
     shutil.copy(RACED_IN_A_BROWSER, in_browser)
 
     built = build(tmp_path / "site", at=tmp_path)
