@@ -1,4 +1,4 @@
-"""A second browser engine: pages without complaints, and Python in the page."""
+"""A second browser engine: pages without complaints, Python in the page, and the race."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,6 +20,7 @@ SEEN = """(() => {
   return !next;
 })()"""
 CELL = f"document.querySelector('figure[data-run-of=\"{SECTION}\"] run-cell')"
+RACE = "document.querySelector('race-gpu')"
 
 
 @pytest.fixture(scope="module")
@@ -62,4 +63,22 @@ def test_a_snippet_prints_what_cpython_prints(window: Window, root: str) -> None
 
     assert fine
     assert text == window.evaluate(f"{CELL}.querySelector('[role=log]').textContent")
+    assert [] == window.errors
+
+
+def test_the_processor_races_alone(window: Window, root: str) -> None:
+    """Without WebGPU, as Firefox on Linux is, the page says so and the CPU's points are drawn."""
+    window.errors.clear()
+    window.open(f"{root}benchmarks/race/")
+    window.wait_for(f"{RACE}?.querySelector('button') != null")
+
+    window.evaluate(f"void ({RACE}.dataset.mostBatch = '16')")
+    window.evaluate(f"{RACE}.querySelector('button').click()")
+    window.wait_for(f"!['idle', 'loading', 'running'].includes({RACE}.dataset.state)")
+
+    said = window.evaluate(f"{RACE}.textContent")
+    assert "finished" == window.evaluate(f"{RACE}.dataset.state"), said
+    assert "CPU in the browser (WebAssembly, 1 thread)" in said
+    assert "WebGPU" in said
+    assert window.evaluate(f"{RACE}.querySelector('svg') !== null")
     assert [] == window.errors
