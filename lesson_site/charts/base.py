@@ -47,6 +47,19 @@ class Chart:
     layout: dict[str, Any] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class Curve:
+    """What one device reaches, such as FLOP/s, by size."""
+
+    label: str
+    rates: dict[int, Figure]
+
+    @property
+    def measured(self) -> dict[int, float]:
+        """The sizes that were measured."""
+        return {size: rate.value for size, rate in self.rates.items() if rate.value is not None}
+
+
 def to_html(name: str, chart: Chart, number: int = 0) -> str:
     """The chart as a ``figure`` element: drawing, table, and the finding as its caption, last.
 

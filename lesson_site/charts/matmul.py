@@ -1,18 +1,18 @@
 """Matrix products: what each device and number format reaches at each size."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from lesson_site.charts import plots
 from lesson_site.charts.base import (
     NOTHING_MEASURED,
     Chart,
+    Curve,
     measured_together,
     noise_warning,
     times,
 )
 from lesson_site.charts.drawing import DASHES, Axis, Line, line_chart, log_axis, text
-from lesson_site.figure_store import NOT_MEASURED, Figure, Store
+from lesson_site.figure_store import NOT_MEASURED, Store
 
 BELOW = "n, of two n × n matrices"
 SIZES = (64, 128, 256, 512, 1024, 2048, 4096, 8192)
@@ -24,19 +24,6 @@ SERIES = (
     ("GPU, float16", "cuda_float16", 2),
 )
 PLOTLY_DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
-
-
-@dataclass(frozen=True)
-class Curve:
-    """The rates of one device and format, in FLOP/s, by size."""
-
-    label: str
-    rates: dict[int, Figure]
-
-    @property
-    def measured(self) -> dict[int, float]:
-        """The sizes that were measured."""
-        return {n: rate.value for n, rate in self.rates.items() if rate.value is not None}
 
 
 def draw(store: Store) -> Chart:

@@ -1,7 +1,6 @@
 """The race of the lesson's model: samples a second over the batch, in PyTorch and in a browser."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from benchmarks.derived import smallest_winning_size
 from benchmarks.quantities import SPACE
@@ -9,13 +8,14 @@ from lesson_site.charts import plots
 from lesson_site.charts.base import (
     NOTHING_MEASURED,
     Chart,
+    Curve,
     Source,
     measured_together,
     noise_warning,
     times,
 )
 from lesson_site.charts.drawing import DASHES, Axis, Line, line_chart, log_axis, text
-from lesson_site.figure_store import NOT_MEASURED, Figure, Store
+from lesson_site.figure_store import NOT_MEASURED, Store
 
 WIDTH = 256  # the lesson's own model
 BELOW = "Batch size"
@@ -39,19 +39,6 @@ class Rates(Axis):
         """A tick in thousands or millions."""
         factor, prefix = next(((f, p) for f, p in PREFIXES if tick >= f), (1.0, ""))
         return f"{tick / factor:,.0f}{SPACE}{prefix}" if prefix else f"{tick:,.0f}"
-
-
-@dataclass(frozen=True)
-class Curve:
-    """Samples per second of one racer, by batch size."""
-
-    label: str
-    rates: dict[int, Figure]
-
-    @property
-    def measured(self) -> dict[int, float]:
-        """The batch sizes that were measured."""
-        return {size: rate.value for size, rate in self.rates.items() if rate.value is not None}
 
 
 def draw(store: Store) -> Chart:

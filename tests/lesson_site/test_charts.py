@@ -24,7 +24,7 @@ from lesson_site.charts import (
     race,
     sweep,
 )
-from lesson_site.charts.base import Chart, measured_together, plotly_figure, to_html
+from lesson_site.charts.base import Chart, Curve, measured_together, plotly_figure, to_html
 from lesson_site.charts.drawing import Bar, linear_axis, log_axis
 from lesson_site.figure_store import Figure, Result, Store, open_store, read_catalogue
 from lesson_site.recordings import Recording
@@ -519,9 +519,9 @@ def test_ladder_draws_the_limit_of_each_device_as_a_line() -> None:
     ]
 
 
-def curve(label: str, rates: dict[int, float | None]) -> matmul.Curve:
+def curve(label: str, rates: dict[int, float | None]) -> Curve:
     """A curve with rates of our own."""
-    return matmul.Curve(label, {n: named(f"{label} {n}", rate) for n, rate in rates.items()})
+    return Curve(label, {n: named(f"{label} {n}", rate) for n, rate in rates.items()})
 
 
 EMPTY = curve("GPU, float32", {64: None, 128: None})
@@ -556,7 +556,7 @@ EMPTY = curve("GPU, float32", {64: None, 128: None})
         ([EMPTY, EMPTY], "Nothing of this has been measured yet."),
     ],
 )
-def test_matmul_finding_follows_the_rates(curves: list[matmul.Curve], expected: str) -> None:
+def test_matmul_finding_follows_the_rates(curves: list[Curve], expected: str) -> None:
     """Growth with size, the size from which the GPU leads, and what the best format gains."""
     assert expected == matmul.finding(curves)
 
