@@ -9,7 +9,10 @@ from tests.building import REPOSITORY
 WITHOUT_TOOLS = """
 import importlib.util, sys
 import pytest
-missing = ("mkdocs", "pymdownx", "playwright", "html5lib", "jsonschema", "plotly", "latex2mathml")
+missing = (
+    *("mkdocs", "pymdownx", "playwright", "html5lib", "jsonschema", "plotly", "latex2mathml"),
+    *("onnx", "onnxscript", "onnxruntime", "jupyter_server", "websocket"),
+)
 for name in missing:
     sys.modules[name] = None
 found = importlib.util.find_spec

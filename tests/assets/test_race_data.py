@@ -9,11 +9,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from lesson_site.race import FOLDER, LIST
 from tests.building import REPOSITORY
-from tests.lesson_site.race.native import STEPS
 from tests.race import SEED, digits, first_state, matrices
 
-GRAPH = STEPS["adam-256-128"]
+GRAPHS = json.loads((REPOSITORY / FOLDER / LIST).read_text(encoding="utf-8"))["graphs"]
+GRAPH = next(graph for graph in GRAPHS if graph["name"] == "adam-256-128")
 SIZES = (2, 128, 512)  # the square root of the first and the last is no fraction of two
 DRAW = """
 import { createHash } from "node:crypto";
