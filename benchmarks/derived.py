@@ -57,14 +57,11 @@ def sweep_cells(entries: dict[str, Entry]) -> list[Cell]:
 
 def smallest_winning_width(cells: Sequence[Cell], batch_size: int) -> int | None:
     """The smallest width from which on the GPU wins at this batch size; None if it never does."""
-    winning = None
-    for cell in sorted(cells, key=lambda cell: -cell.width):
-        if cell.batch_size != batch_size or cell.speedup is None:
-            continue
-        if cell.speedup <= 1:
-            break
-        winning = cell.width
-    return winning
+    alike = [cell for cell in cells if cell.batch_size == batch_size]
+    return smallest_winning_size(
+        {cell.width: cell.cpu.value for cell in alike},
+        {cell.width: cell.cuda.value for cell in alike if cell.cuda},
+    )
 
 
 def largest_speedup(cells: Sequence[Cell]) -> float | None:

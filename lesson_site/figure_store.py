@@ -51,10 +51,16 @@ class Result:
         """One line that says where and when all of it was measured."""
         at = self.provenance
         gpu = f"{at['gpu']}, " if at["gpu"] else ""
-        threads = "1 thread" if at["threads"] == 1 else f"{at['threads']} threads"
         return (
-            f"{gpu}{at['processor']}, {at['cores']} cores, {threads}, {self.software}, {at['date']}"
+            f"{gpu}{at['processor']}, {at['cores']} cores, {self.threads}, "
+            f"{self.software}, {at['date']}"
         )
+
+    @property
+    def threads(self) -> str:
+        """How many threads computed on the CPU, in words."""
+        count = self.provenance["threads"]
+        return "1 thread" if count == 1 else f"{count} threads"
 
     @property
     def in_browser(self) -> bool:
@@ -110,6 +116,11 @@ class Store:
         self.definitions = {definition.name: definition for definition in definitions}
         self.results = list(results)
         self.citations = citations or {}
+
+    def only(self, in_browser: bool) -> "Store":
+        """The same with the results of browsers alone, or of all that is none."""
+        results = [result for result in self.results if result.in_browser == in_browser]
+        return Store(self.definitions.values(), results, self.citations)
 
     def figure(self, name: str) -> Figure:
         """The figure of that name.

@@ -92,9 +92,7 @@ def _rates(values: Sequence[float]) -> Rates:
 
 def _source(store: Store, in_browser: bool) -> Source:
     """One file for PyTorch and one for browsers: no curve mixes two, and each is named."""
-    results = [result for result in store.results if result.in_browser == in_browser]
-    of_kind = Store(store.definitions.values(), results, store.citations)
-    return measured_together(of_kind, "race")
+    return measured_together(store.only(in_browser), "race")
 
 
 def _curve(source: Source, label: str, racer: str, sizes: Sequence[int]) -> Curve:

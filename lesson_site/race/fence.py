@@ -55,7 +55,7 @@ def curves(store: Store) -> list[dict[str, Any]]:
 
     What comes from one result file shares a curve and its label; what has no value is left out.
     """
-    known = _without_browsers(store)
+    known = store.only(in_browser=False)
     steps, products = measured_together(known, "race"), measured_together(known, "matmul")
     together = steps.where == products.where
     found = []
@@ -66,11 +66,6 @@ def curves(store: Store) -> list[dict[str, Any]]:
         else:
             found += [_curve(steps, racer, raced, {}), _curve(products, racer, {}, multiplied)]
     return [curve for curve in found if curve["steps"] or curve["products"]]
-
-
-def _without_browsers(store: Store) -> Store:
-    results = [result for result in store.results if not result.in_browser]
-    return Store(store.definitions.values(), results, store.citations)
 
 
 def _raced(source: Source) -> list[Definition]:
@@ -111,6 +106,5 @@ def _curve(source: Source, racer: str, steps: Rates, products: dict[str, float])
 
 def _label(result: Result, racer: str) -> str:
     at = result.provenance
-    threads = "1 thread" if at["threads"] == 1 else f"{at['threads']} threads"
-    device = at["gpu"] if racer == "cuda" else f"{at['processor']}, {threads}"
+    device = at["gpu"] if racer == "cuda" else f"{at['processor']}, {result.threads}"
     return f"PyTorch on {device} (recorded {at['date']})"

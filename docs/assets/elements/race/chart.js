@@ -3,7 +3,7 @@
 
 import { html, svg } from "../mission/draw.js";
 import { spread } from "../mission/ledger-chart.js";
-import { BATCHES, LESSON_WIDTH, PRODUCTS, ascending, crossover, groupOf, quartile, sizeOf } from "./plan.js";
+import { AGREEMENT, BATCHES, LESSON_WIDTH, PRODUCTS, ascending, crossover, groupOf, quartile, sizeOf } from "./plan.js";
 import { rate, rounded, write } from "./quantities.js";
 
 /** @typedef {import("./race.js").Point} Point */
@@ -49,7 +49,7 @@ const LINE = 19;
 const INSET = 14; // of the first and the last size from the plane's edge
 const LETTER = 9; // pixels that a letter of the crossing's words takes at most
 const STEPS = [1, 2, 5];
-const COMPARED = "agrees within 0.1 %";
+const COMPARED = `agrees within ${100 * AGREEMENT} %`;
 const SHORT = { browser_cpu: "CPU, browser", browser_gpu: "GPU, browser", software: "Software adapter" };
 
 /** @param {number} count */

@@ -31,7 +31,7 @@ export const LONGEST_BLOCK_MS = 2_000;
 const GROWTH_MS = 50; // the least by which a block twice as long is longer, or it was the wait alone
 const MOST_LOOPS = 2 ** 16;
 const NOISY_SHARE = 0.15;
-const AGREEMENT = 1e-3;
+export const AGREEMENT = 1e-3; // of two results, relative to the larger
 
 /**
  * The sizes of a race, smallest first.
