@@ -35,13 +35,23 @@ build: $(VENV)/.site $(VENDORED) ## Build the static site into site/, and check 
 	$(RUN) -m mkdocs build --strict
 	$(RUN) -m lesson_site finish site
 
-# Three processes share the tests, as the smallest machines have two cores, and a browser is often
-# waited for; PYTEST_FLAGS=-n8 takes eight.
-test: $(VENV)/.test node_modules/.installed $(VENDORED) ## Run every test (PYTEST_FLAGS=--require-browser fails where no browser is found)
-	$(NODE) $(RUN) -m pytest -n 3 --dist loadfile --cov=lesson_code --cov-report= $(PYTEST_FLAGS)
+COVERING = --cov=lesson_code --cov-report=
+# Every line that a page shows was run by some test.
+define ALL_SHOWN
 	@mkdir -p build
 	$(RUN) -m coverage json --quiet -o build/coverage.json
 	$(RUN) -m lesson_site check-snippets
+endef
+
+# Three processes share the tests, as the smallest machines have two cores, and a browser is often
+# waited for; PYTEST_FLAGS=-n8 takes eight.
+test: $(VENV)/.test node_modules/.installed $(VENDORED) ## Run every test (PYTEST_FLAGS=--require-browser fails where no browser is found)
+	$(NODE) $(RUN) -m pytest -n 3 --dist loadfile $(COVERING) $(PYTEST_FLAGS)
+	$(ALL_SHOWN)
+
+again: $(VENV)/.test node_modules/.installed $(VENDORED) ## Run the tests that failed last time once more, one at a time
+	$(NODE) $(RUN) -m pytest --verbose --last-failed --last-failed-no-failures none $(COVERING) --cov-append $(PYTEST_FLAGS)
+	$(ALL_SHOWN)
 
 # A GPU machine often has its own PyTorch, and lets nothing be installed: then that one is used.
 bench: ## Measure this machine for the benchmark pages

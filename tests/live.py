@@ -89,18 +89,3 @@ def live(site: Path, *options: str) -> Iterator[Live]:
             process.terminate()
             process.wait(PATIENCE_S)
         process.stdout.close()
-
-
-def ended(processes: list[psutil.Process], within_s: float = 10.0) -> bool:
-    """Whether all of them end in time."""
-    end = time.monotonic() + within_s
-    while any(map(_runs, processes)) and time.monotonic() < end:
-        time.sleep(0.1)
-    return not any(map(_runs, processes))
-
-
-def _runs(process: psutil.Process) -> bool:
-    try:
-        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return False

@@ -11,7 +11,8 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from lesson_site import recordings
 from tests.browser.conftest import AXE, LOOKS, OVERFLOWS, RUN_AXE, new_context, serving, small_site
 from tests.building import REPOSITORY
-from tests.live import Live, ended, live
+from tests.live import Live, live
+from tests.processes import gone
 
 STEP = "mission/worked:print_step"
 NUMBERS = "gpu_training/float16_numbers:print_small_numbers"
@@ -318,7 +319,7 @@ def test_a_learners_file_is_copied_checked_and_interrupted(
 
     expect(status(learner, CHECK)).to_contain_text("Interrupted on")
     assert checker
-    assert ended(checker)
+    assert gone(*checker)
 
 
 def test_a_learners_report_goes_into_its_place(learner: Page, built: tuple[Path, str]) -> None:
@@ -400,7 +401,7 @@ def test_the_process_ends_with_the_page(reader: Page, machine: Live) -> None:
     kernels = machine.kernels()
     assert kernels
     reader.goto(f"{machine.origin}/lesson/")
-    assert ended(kernels)
+    assert gone(*kernels)
 
     reader.route("**/api/kernels", lambda route: route.abort())
     press(reader, STEP)

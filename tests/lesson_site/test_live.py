@@ -15,7 +15,8 @@ from jupyter_server.services.kernels.connection.base import serialize_msg_to_ws_
 
 from lesson_site import live as package
 from lesson_site.__main__ import main
-from tests.live import Live, ended, live
+from tests.live import Live, live
+from tests.processes import gone
 
 PAGE = (
     '<!doctype html><html><head><meta charset="utf-8">\n'
@@ -306,7 +307,7 @@ def test_no_kernel_is_left(folder: Path, number: signal.Signals) -> None:
 
     assert kernels
     assert (-signal.SIGKILL if number == signal.SIGKILL else 0) == status
-    assert ended(kernels)
+    assert gone(*kernels)
 
 
 def refusal(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:

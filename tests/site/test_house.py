@@ -68,11 +68,26 @@ class House:
 
     def make(self, *arguments: str, fail: str = "") -> subprocess.CompletedProcess[str]:
         """Run make as somebody types it; a call of Python that contains ``fail`` fails."""
+        return self._run(["make", f"PYTHON={self.python}", *arguments], fail)
+
+    def ci(self, fail: str) -> subprocess.CompletedProcess[str]:
+        """Run what CI runs, on a machine that has both browsers."""
+        compiler = self.root / "node_modules" / ".bin" / "tsc"
+        compiler.parent.mkdir(parents=True)
+        for tool in (self.tools / "chromium", self.tools / "firefox-esr", compiler):
+            shutil.copy(self.tools / "npm", tool)
+        (self.root / ".ci").mkdir()
+        script = shutil.copy(REPOSITORY / ".ci" / "run", self.root / ".ci")
+        shutil.copy(REPOSITORY / "package.json", self.root)
+        return self._run([str(script)], fail)
+
+    def _run(self, command: list[str], fail: str) -> subprocess.CompletedProcess[str]:
         kept = {name: value for name, value in os.environ.items() if "MAKE" not in name}
         kept["PATH"] = f"{self.tools}{os.pathsep}{kept['PATH']}"
-        environment = {**kept, "LOG": str(self.log)} | ({"FAIL": fail} if fail else {})
+        kept |= {"LOG": str(self.log), "PYTHON": str(self.python)}
+        environment = kept | ({"FAIL": fail} if fail else {})
         return subprocess.run(
-            ["make", f"PYTHON={self.python}", *arguments],
+            command,
             cwd=self.root,
             env=environment,
             capture_output=True,
@@ -201,6 +216,27 @@ def test_ci_runs_what_readme_says() -> None:
     assert {"test", "build", "lint"} <= set(
         re.findall(r"^make (\w+)", read(".ci/run"), re.MULTILINE)
     )
+
+
+@pytest.mark.parametrize(
+    ("fail", "passes", "again", "built"),
+    [
+        ("no such call", True, 0, 1),
+        ("pytest -n 3", True, 1, 1),  # beside others alone
+        ("pytest", False, 1, 0),
+        ("check-snippets", False, 1, 0),  # not from a test that failed
+    ],
+)
+def test_ci_asks_a_failed_test_once_more(
+    house: House, fail: str, passes: bool, again: int, built: int
+) -> None:
+    """What fails beside other tests and passes alone is named; what fails twice is wrong."""
+    run = house.ci(fail)
+
+    assert passes == (0 == run.returncode), run.stderr
+    assert again == house.calls("--last-failed --last-failed-no-failures none")
+    assert built == house.calls("mkdocs build --strict")
+    assert (passes and bool(again)) == ("they lean on time" in run.stderr)
 
 
 def test_make_alone_lists_the_commands(house: House) -> None:

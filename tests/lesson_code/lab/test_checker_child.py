@@ -11,8 +11,8 @@ import psutil
 import pytest
 
 from tests.building import REPOSITORY
+from tests.processes import PATIENCE_S, gone
 
-PATIENCE_S = 60.0
 # Asks for the checks of a file, says which process does it, and waits for ever.
 ASKER = """\
 import sys, time
@@ -49,13 +49,3 @@ def test_it_ends_where_its_parent_was_killed(tmp_path: Path, waits_for_the_answe
 
     assert begun.exists() == waits_for_the_answer
     assert gone(child)
-
-
-def gone(process: psutil.Process) -> bool:
-    """Whether a process ends in time; one that nobody has waited for yet has ended too."""
-    end = time.monotonic() + PATIENCE_S
-    while time.monotonic() < end:
-        if not process.is_running() or process.status() == psutil.STATUS_ZOMBIE:
-            return True
-        time.sleep(0.1)
-    return False
