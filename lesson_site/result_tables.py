@@ -35,6 +35,8 @@ TITLE = re.compile(r"^# (?P<title>.+?)(?: \{.*\})?$", re.MULTILINE)
 DEVICES = {"cpu": "CPU", "cuda": "GPU"}
 LARGE_FAMILY = 20  # members; such a one fills a table of its own
 SMALL_TABLE = 8  # figures; fewer read well as rows
+# Who measures: the tables of a machine's figures are called so, and own-columns.js asks for it.
+PYTORCH, BROWSER = "PyTorch", "In a browser"
 
 
 @fence(case=True)
@@ -58,17 +60,29 @@ def overview(source: str, options: Options, md: Markdown) -> str:
 
 @fence()
 def machines(source: str, options: Options, md: Markdown) -> str:
-    """The figures that the body lists, one a line, on every machine; with all known names."""
-    store = open_store()
+    """The figures that the body lists, one a line, on every machine; with all known names.
+
+    What only browsers measure has a table of its own, below that of PyTorch.
+    """
+    store, page = open_store(), current_page(md)
     definitions = [_measurable(name, store) for name in source.split()]
     known = " ".join(known_names(store.definitions.values()))
-    results = newest(store.results)
-    used = {r.file: r for d in definitions for r in newest(store.results, d.case)}
-    return (
-        f'<div class="results results-main" data-known="{escape(known)}" data-search-exclude="">'
-        f"{_flat_table('The same figures on every machine', definitions, store, results)}"
-        f"{_sources(list(used.values()), None, current_page(md))}</div>"
+    tables = "".join(
+        _machines_table(kind, inside, store.only(kind == BROWSER), page)
+        for kind in (PYTORCH, BROWSER)
+        if (inside := [d for d in definitions if d.in_browser == (kind == BROWSER)])
     )
+    return (
+        f'<div class="results-main" data-known="{escape(known)}" data-search-exclude="">'
+        f"{tables}</div>"
+    )
+
+
+def _machines_table(kind: str, definitions: Sequence[Definition], store: Store, page: Page) -> str:
+    """Figures that one kind of machine measures, and where that was."""
+    used = {r.file: r for d in definitions for r in newest(store.results, d.case)}
+    table = _flat_table(kind, definitions, store, newest(store.results), kind)
+    return f'<div class="results">{table}{_sources(list(used.values()), None, page)}</div>'
 
 
 def _measurable(name: str, store: Store) -> Definition:
@@ -116,8 +130,11 @@ def case_html(case: str, store: Store, page: Page) -> str:
     blocks = list(_blocks(definitions))
     inside = {d.name for block in blocks for d in block.definitions.values()}
     rows = [d for d in definitions if d.name not in inside]
-    able = results if any(d.in_browser for d in rows) else [r for r in results if not r.in_browser]
-    tables = [_flat_table(f"{case}: figures", rows, store, able)] if rows else []
+    tables = []
+    for in_browser in (False, True):
+        if members := [d for d in rows if d.in_browser == in_browser]:
+            able = [r for r in results if r.in_browser == in_browser]
+            tables.append(_flat_table(f"{case}: figures", members, store, able))
     for number, block in enumerate(blocks, start=1):
         tables.append(_two_way_table(f"{case}, table {number}", block, results))
     sources = _sources(results, case, page)
@@ -150,9 +167,21 @@ def machine_name(result: Result) -> str:
 
 
 def _flat_table(
-    label: str, definitions: Sequence[Definition], store: Store, results: Sequence[Result]
+    label: str,
+    definitions: Sequence[Definition],
+    store: Store,
+    results: Sequence[Result],
+    kind: str = "",
 ) -> str:
-    """Figures down, machines across."""
+    """Figures down, machines across; one column for nobody where there are none.
+
+    Args:
+        label: What it is, for screen readers.
+        definitions: The figures.
+        store: What was measured.
+        results: The machines.
+        kind: What the table is called, and whose figures alone it has room for.
+    """
     head = "".join(
         f'<th scope="col" data-machine="{_slug(result)}">{escape(machine_name(result))} '
         f"<small>{result.provenance['date']}</small></th>"
@@ -162,12 +191,16 @@ def _flat_table(
     for definition in definitions:
         measured = {_slug(r): r for r in newest(store.results, definition.case)}
         cells = "".join(_cell(definition, measured[_slug(result)]) for result in results)
+        cells = cells or _empty_cell(definition, NOT_MEASURED)
         what = escape(definition.what[0].upper() + definition.what[1:])
         rows.append(f'<tr><th scope="row">{what}</th>{cells}</tr>')
+    named = f"<caption>{kind}</caption>" if kind else ""
+    whose = f' data-kind="{kind}"' if kind else ""
+    head = head or '<th scope="col">Recorded</th>'
     return _scroll(
         label,
-        f'<table class="results-table by-machine"><thead><tr><th scope="col">What</th>{head}</tr>'
-        f"</thead><tbody>{''.join(rows)}</tbody></table>",
+        f'<table class="results-table by-machine"{whose}>{named}<thead><tr>'
+        f'<th scope="col">What</th>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table>',
     )
 
 
@@ -328,10 +361,14 @@ def _cell(definition: Definition, result: Result, short: bool = False) -> str:
     if value is None:
         reason = _why_missing(definition, result)
         text = reason.partition(":")[0] if short else reason
-        return f'<td class="not-measured" data-figure="{definition.name}">{text}</td>'
+        return _empty_cell(definition, text)
     text = escape(write(value.value, definition.unit, value.spread))
     noisy = " (noisy)" if value.noisy else ""
     return f'<td data-figure="{definition.name}">{text}{noisy}</td>'
+
+
+def _empty_cell(definition: Definition, why: str) -> str:
+    return f'<td class="not-measured" data-figure="{definition.name}">{why}</td>'
 
 
 def _estimate(definition: Definition, result: Result) -> Estimate | None:
@@ -339,9 +376,7 @@ def _estimate(definition: Definition, result: Result) -> Estimate | None:
 
 
 def _why_missing(definition: Definition, result: Result) -> str:
-    """``skipped`` with the reason, if a skipped part would have measured it; or who can't."""
-    if definition.in_browser != result.in_browser:
-        return "in a browser only" if definition.in_browser else "not in a browser"
+    """``skipped`` with the reason, if a skipped part would have measured it."""
     skipped = result.skipped.get(definition.case or "", {})
     measured = result.cases.get(definition.case or "", {})
     for target in definition.targets:

@@ -361,21 +361,46 @@ def test_a_browser_stands_in_no_table_of_another_case() -> None:
     assert 'data-machine="browser"' not in html
 
 
-def test_in_one_table_with_others_what_nobody_can_measure_says_so(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+@pytest.mark.parametrize(
+    ("results", "by_pytorch", "in_browsers"),
+    [
+        ([pytorch(), browser()], ["gpu-machine"], ["browser"]),
+        ([pytorch()], ["gpu-machine"], []),
+        ([], [], []),
+    ],
+)
+def test_what_browsers_measure_has_a_table_of_its_own(
+    monkeypatch: pytest.MonkeyPatch,
+    results: list[Result],
+    by_pytorch: list[str],
+    in_browsers: list[str],
 ) -> None:
-    """PyTorch's figure of a browser, and a browser's of PyTorch, are not missing: they can't be."""
-    store = Store(read_catalogue(), [pytorch(), browser()])
+    """No cell says of a figure that its machine could never have it; one cell waits for readers."""
+    store = Store(read_catalogue(), results)
     monkeypatch.setattr("lesson_site.result_tables.open_store", lambda: store)
     names = ["race.width_256.batch_16.browser_gpu", "mnist_epoch.cpu"]
     html = machines("\n".join(names), "lesson-machines", "", {}, Markdown())
+    tables = tables_of(html)
+
+    columns = {
+        caption: [th.get("data-machine") for th in table.iter("th") if th.get("data-machine")]
+        for caption, table in tables.items()
+    }
+    assert {"PyTorch": by_pytorch, "In a browser": in_browsers} == columns
+    assert ["PyTorch", "In a browser"] == [table.get("data-kind") for table in tables.values()]
+    raced = f"7,600{NBSP}per second" if in_browsers else "not measured yet"
+    assert [raced] == cell(html, names[0])
+    assert ["not measured yet"] == cell(html, names[1])
+
+
+def test_in_the_overview_what_a_browser_cannot_measure_says_so(tmp_path: Path) -> None:
+    """PyTorch's figures are not missing there: they can't be."""
+    store = Store(read_catalogue(), [pytorch(), browser()])
     (tmp_path / "walks.md").write_text(
         '# Walks\n\n## Out { #matmul }\n\n```lesson-results case="matmul"\n'
     )
     overview = overview_html([read_page("walks", tmp_path)], store, AT)
 
-    assert ["in a browser only", f"7,600{NBSP}per second"] == cell(html, names[0])
-    assert ["not measured yet", "not in a browser"] == cell(html, names[1])
     assert "<td>none yet</td><td>not in a browser</td>" in overview
 
 

@@ -141,9 +141,9 @@ export class CompareMachine extends HTMLElement {
   async #save() {
     const { comparison } = await import("./comparison.js");
     const kept = keptMachine();
-    const table = this.#page.querySelector(".results-main table");
-    if (!kept || !(table instanceof HTMLTableElement)) return;
-    const sources = [...this.#page.querySelectorAll(".results-main .results-sources li")];
+    const table = this.#page.querySelector(".results-main th.own")?.closest("table");
+    if (!kept || !table) return;
+    const sources = [...(table.closest(".results")?.querySelectorAll(".results-sources li") ?? [])];
     const text = comparison(
       [...table.rows].map((row) => [...row.cells].map((cell) => cell.textContent ?? "")),
       [`${kept.label}: ${whereOf(kept.provenance)}.`, ...sources.map((one) => one.textContent ?? "")],

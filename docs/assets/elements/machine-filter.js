@@ -2,7 +2,7 @@
 //
 // Without it every machine is shown. The choice is kept in the browser, for all results pages.
 
-import { ownMachine } from "./own-machine.js";
+import { keptMachine } from "./own-machine.js";
 import { browserRecord, readEntries, saveEntry } from "./record.js";
 
 const FILTER = "gpu-training.machine-filter.v1"; // entries by machine: {at, shown}
@@ -50,7 +50,7 @@ export class MachineFilter extends HTMLElement {
 
   /** Put the reader's machine into the tables, or take it out of them. */
   async #fillTables() {
-    const own = ownMachine();
+    const own = keptMachine();
     if (!own && !this.#page.querySelector(".results-table .own")) return;
     const { showOwn } = await import("./own-columns.js");
     showOwn(this.#page, own);

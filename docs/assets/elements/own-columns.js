@@ -1,6 +1,6 @@
 // Puts the reader's own machine into the tables of results: a column, or a group of rows.
 
-/** @typedef {import("./own-machine.js").OwnMachine} OwnMachine */
+/** @typedef {import("./own-machine.js").Kept} Kept */
 
 const OWN = "own"; // what stands in data-machine
 const MISSING = "not in your file";
@@ -13,7 +13,7 @@ function element(tag, content, attributes = {}) {
   return made;
 }
 
-/** @param {OwnMachine} machine @param {string} name */
+/** @param {Kept} machine @param {string} name */
 function cell(machine, name) {
   const figure = Object.hasOwn(machine.figures, name) ? machine.figures[name] : undefined;
   if (!figure) return element("td", MISSING, { class: "own not-measured", "data-figure": name });
@@ -21,8 +21,14 @@ function cell(machine, name) {
   return element("td", figure.text + noisy, { class: "own", "data-figure": name });
 }
 
-/** Figures down: a column right behind the names. @param {HTMLTableElement} table @param {OwnMachine} machine */
+/**
+ * Figures down: a column right behind the names, unless the table is for another kind of machine.
+ * @param {HTMLTableElement} table
+ * @param {Kept} machine
+ */
 function addColumn(table, machine) {
+  const kind = machine.provenance.engine ? "In a browser" : "PyTorch";
+  if ((table.dataset.kind ?? kind) !== kind) return;
   const heading = element("th", machine.label, { scope: "col", class: "own", "data-machine": OWN });
   table.tHead?.rows[0]?.cells[0]?.after(heading);
   for (const row of table.tBodies[0]?.rows ?? []) {
@@ -31,7 +37,7 @@ function addColumn(table, machine) {
   }
 }
 
-/** A family's two sides: a group of rows above the others. @param {HTMLTableElement} table @param {OwnMachine} machine */
+/** A family's two sides: a group of rows above the others. @param {HTMLTableElement} table @param {Kept} machine */
 function addGroup(table, machine) {
   const { pattern = "", rows = "", columns = "", titles = "" } = table.dataset;
   const across = columns.split(" ");
@@ -65,7 +71,7 @@ function addGroup(table, machine) {
 /**
  * Show the reader's machine in every table below `root`, or take it out of them.
  * @param {ParentNode} root
- * @param {OwnMachine | null} machine
+ * @param {Kept | null} machine
  */
 export function showOwn(root, machine) {
   for (const old of root.querySelectorAll(".results-table .own")) old.remove();
