@@ -32,6 +32,7 @@ QUICK_GPT2 = GPT2Config(layers=1, width=32, heads=2, vocabulary=64, context=16)
 PEAK_SIZE, QUICK_PEAK_SIZE = 8192, 512
 WATCHED_S, QUICK_WATCHED_S = 5.0, 0.3
 FORGOTTEN_S = 1.5  # nvidia-smi looks back up to a second
+PATIENCE_S = 10.0  # its first answer can take seconds
 SEED = 0
 ENTRIES = tuple(
     f"{model}.cuda_{what}" for model in MODELS for what in ("step", "peak", "mfu", "busy")
@@ -165,7 +166,7 @@ def watch(step: Step, gpu: torch.device, seconds: float, forgotten_s: float) -> 
     Args:
         step: Runs again and again.
         gpu: Is waited for after each step, so that the steps end with the time.
-        seconds: How long.
+        seconds: How long; longer only until there is a reading.
         forgotten_s: Readings of this time, when the counter still sees what was before, are left.
 
     Returns:
@@ -189,21 +190,28 @@ def watch(step: Step, gpu: torch.device, seconds: float, forgotten_s: float) -> 
 
     thread = threading.Thread(target=read)
     began = time.monotonic()
+
+    def kept() -> list[float]:
+        return [value for when, value in readings if when >= began + forgotten_s]
+
+    def goes_on() -> bool:
+        elapsed_s = time.monotonic() - began
+        return elapsed_s < seconds or (not kept() and elapsed_s < seconds + PATIENCE_S)
+
     thread.start()
     try:
-        while time.monotonic() < began + seconds and not problems:
+        while goes_on() and not problems:
             step()
             synchronize(gpu)
+        found = kept()
     finally:
         over.set()
-        ended = time.monotonic()
         thread.join()
     if problems:
         raise problems[0]
-    kept = [value for when, value in readings if began + forgotten_s <= when <= ended]
-    if not kept:
+    if not found:
         raise SkipPartError("nvidia-smi took too long to answer")
-    return kept
+    return found
 
 
 def utilisation(gpu: torch.device) -> float:

@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, expect
 from lesson_site.notebooks import LEARNER
 from tests.building import REPOSITORY
 
-PATIENCE_S = 120
+PATIENCE_S = 240
 
 
 @pytest.fixture
@@ -68,6 +68,7 @@ def _wait_for(address: str, process: subprocess.Popen[bytes]) -> None:
     pytest.fail("JupyterLab did not start")
 
 
+@pytest.mark.timeout(3 * PATIENCE_S)
 def test_it_opens_and_runs_to_the_first_blank(jupyterlab: str, browser: Browser) -> None:
     """All cells run in order, the machinery is folded, and the first blank names itself."""
     page = browser.new_page(viewport={"width": 1280, "height": 900})
