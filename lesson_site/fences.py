@@ -84,16 +84,19 @@ def code(source: str, options: Options, md: Markdown) -> str:
 
     ``show`` names the section; ``new_since`` another one, and every line that it does not have is
     marked; ``title`` stands in place of the file's name; ``run`` gives the snippet a Run button,
-    and is what the reader may run after it.
+    and is what the reader may run after it, with what that prints behind a summary.
     """
     section = read_section(options["show"])
-    runs = runnable.attributes(section, options["run"]) if "run" in options else ""
+    runs = prints = ""
+    if "run" in options:
+        runs = runnable.attributes(section, options["run"])
+        prints = runnable.prints_html(section, options["run"])
     new = None
     if "new_since" in options:
         new = added(read_section(options["new_since"]).lines, section.lines)
     caption = _file_link(section, md, options.get("title"))
     html = _highlighted(section, new)
-    return f'<figure class="code"{runs}>{html}<figcaption>{caption}</figcaption></figure>'
+    return f'<figure class="code"{runs}>{html}{prints}<figcaption>{caption}</figcaption></figure>'
 
 
 @fence(of=True, device=False, tolerance=False)

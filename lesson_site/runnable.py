@@ -1,10 +1,13 @@
-"""Which snippets a reader can run in the page, and what the page needs to know for that.
+"""Which snippets a reader can run in the page, what the page needs for that, and what they print.
 
 A snippet runs in Pyodide, Python in WebAssembly, if everything that its module imports, directly or
 not, is standard library or lesson code. The page fetches these modules one by one from ``code/``,
 where the site serves them anyway: no archive has to be built, ``mkdocs serve`` works as the built
 site does, and each runs as it lies in the repository, since the page carries the checksum of every
 one.
+
+What a snippet prints stands on the page too, behind a summary: on paper, without JavaScript, and
+for whoever does not want to load Python. The build runs it for that, exactly as the page would.
 """
 
 import ast
@@ -12,9 +15,11 @@ import base64
 import hashlib
 import json
 import logging
+import subprocess
 import sys
-from collections.abc import Iterator
-from functools import lru_cache
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from functools import cache, lru_cache
 from html import escape
 from pathlib import Path
 
@@ -22,7 +27,92 @@ from lesson_site import vendor
 from lesson_site.errors import PageError
 from lesson_site.sections import CODE_FOLDER, Section
 
+RUN = Path(__file__).parents[1] / "docs" / "assets" / "elements" / "run" / "section.py"
+# Runs each job in one process, as the page runs each in one worker.
+PROGRAM = """\
+import json, runpy, sys
+harness = runpy.run_path(sys.argv[1])
+results = []
+for job in json.load(sys.stdin):
+    said = []
+    place = harness["Place"](job["file"], job["first"], job["last"])
+    fine = harness["run"](sys.argv[2], place, job["snippet"], job["lines"], said.append)
+    results.append([fine, "".join(said)])
+sys.__stdout__.write(json.dumps(results))
+"""
 LOG = logging.getLogger("mkdocs.lesson_site.runnable")  # a child of MkDocs' own, so that it shows
+
+
+@dataclass(frozen=True)
+class Job:
+    """A shown section to run, and what runs after it; as the page's worker is told.
+
+    Attributes:
+        file: The section's module, relative to the folder of lesson code.
+        first: Its first line in the module, counted from one.
+        last: Its last line.
+        snippet: Its text.
+        lines: What runs after it.
+    """
+
+    file: str
+    first: int
+    last: int
+    snippet: str
+    lines: str
+
+    @classmethod
+    def of(cls, section: Section, lines: str) -> "Job":
+        """What a section and its ``lines`` come to."""
+        return cls(section.file, section.numbers[0], section.numbers[-1], section.text, lines)
+
+
+def printed(jobs: Sequence[Job], root: Path) -> list[tuple[bool, str]]:
+    """Of each: whether it ran without an error, and what it printed in this Python.
+
+    Args:
+        jobs: What to run.
+        root: The folder that the folder of lesson code lies in.
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, str(RUN), str(root.resolve())],
+        input=json.dumps([asdict(job) for job in jobs]),
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=True,
+    )
+    return [(fine, text) for fine, text in json.loads(done.stdout)]
+
+
+def prints_html(section: Section, lines: str) -> str:
+    r"""The lines of a fence's ``run`` and what they print, behind a summary.
+
+    Args:
+        section: What is shown.
+        lines: What runs after it, ``\n`` between them.
+
+    Raises:
+        PageError: If they stop with an error, or print nothing.
+    """
+    text = run_lines(lines)
+    files = tuple(_integrity(CODE_FOLDER / file) for file in files_of(section.file))
+    said = _printed_of(Job.of(section, text), files, CODE_FOLDER.resolve().parent)
+    return (
+        '<details class="run-prints"><summary>What it prints</summary>'
+        f'<pre tabindex="0"><code>{escape(text)}</code></pre>'
+        f'<pre class="run-output" tabindex="0">{escape(said)}</pre></details>'
+    )
+
+
+@cache  # a rebuild runs what has changed; the checksums are part of the question
+def _printed_of(job: Job, files: tuple[str, ...], root: Path) -> str:
+    [(fine, text)] = printed([job], root)
+    if not fine:
+        raise PageError(f"run stops with an error: {text.strip().splitlines()[-1]}")
+    if not text.strip():
+        raise PageError("run prints nothing; end it with what it shows")
+    return text.rstrip()
 
 
 def files_of(file: str, folder: Path = CODE_FOLDER) -> list[str]:

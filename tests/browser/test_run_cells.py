@@ -111,6 +111,22 @@ def test_every_snippet_prints_in_the_page_what_cpython_prints(open_page: Page, s
     assert [] == open_page.evaluate("window.__violations")
 
 
+def test_without_javascript_what_it_prints_stands_on_the_page(browser: Browser, site: str) -> None:
+    """Behind a summary, with the lines that print it; the text is what CPython prints."""
+    [snippet] = [each for each in runnable() if each.target == "mission/architecture.py:count"]
+    [(_, text)] = printed([snippet])
+    with new_context(browser, LOOKS[0], javascript=False) as context:
+        page = context.new_page()
+        page.goto(site + PAGE)
+        figure = page.locator("figure", has_text="gpt_param_count").first
+        said = figure.locator(".run-prints .run-output")
+        expect(said).to_be_hidden()
+        figure.get_by_text("What it prints").click()
+
+        expect(said).to_have_text(text.rstrip())
+        expect(figure.locator(".run-prints code")).to_have_text(snippet.lines or "")
+
+
 def test_a_run_that_takes_too_long_is_ended_and_the_next_one_works(
     open_page: Page, site: str
 ) -> None:

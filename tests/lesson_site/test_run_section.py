@@ -8,7 +8,7 @@ from types import ModuleType
 
 import pytest
 
-from tests.runnable_snippets import HARNESS
+from lesson_site.runnable import RUN
 
 MODULE = '''\
 """A module."""
@@ -36,7 +36,7 @@ Run = Callable[[str, str], tuple[bool, str]]
 @pytest.fixture
 def harness(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
     """The file that the page's worker imports, for a package of another name."""
-    spec = importlib.util.spec_from_file_location("section_harness", HARNESS)
+    spec = importlib.util.spec_from_file_location("section_harness", RUN)
     assert spec
     assert spec.loader
     module = importlib.util.module_from_spec(spec)
@@ -130,7 +130,7 @@ def test_a_cause_is_told_too(run: Run) -> None:
 
     assert "direct cause" in text
     assert 'File "<snippet>", line 1, in cost' in text
-    assert HARNESS.name not in text
+    assert RUN.name not in text
 
 
 def test_an_interrupting_exit_is_an_end_like_any_other(run: Run) -> None:

@@ -15,10 +15,10 @@ import pytest
 from lesson_site import runnable as site
 from lesson_site import vendor
 from lesson_site.errors import PageError
-from lesson_site.runnable import attributes, files_of, is_plain, run_lines
+from lesson_site.runnable import attributes, files_of, is_plain, prints_html, run_lines
 from lesson_site.sections import read_section
 from tests.building import REPOSITORY
-from tests.runnable_snippets import HARNESS, Shown, printed, runnable, shown_code
+from tests.runnable_snippets import Shown, printed, runnable, shown_code
 
 CODE = REPOSITORY / "lesson_code"
 SNIPPETS = runnable()
@@ -90,6 +90,39 @@ def test_a_figure_carries_what_the_page_needs(write: Write) -> None:
     assert found.endswith(' data-run-kb="6343"')
 
 
+def test_what_it_prints_stands_behind_a_summary(write: Write) -> None:
+    """Lines and output, as text; after a change of the module what the new one prints."""
+    write("__init__.py", "")
+    write("a.py", "# --8<-- [start:s]\ny = '<b>'\n# --8<-- [end:s]\n")
+    first = prints_html(read_section("a.py:s"), "print(y)")
+    write("a.py", "# --8<-- [start:s]\ny = 'other'\n# --8<-- [end:s]\n")
+    second = prints_html(read_section("a.py:s"), "print(y)")
+
+    assert "<summary>What it prints</summary>" in first
+    assert (
+        '<code>print(y)</code></pre><pre class="run-output" tabindex="0">&lt;b&gt;</pre>' in first
+    )
+    assert ">other</pre>" in second
+
+
+@pytest.mark.parametrize(
+    ("lines", "problem"),
+    [
+        ("print(1 / 0)", "run stops with an error: ZeroDivisionError"),
+        ("y = 3", "run prints nothing; end it with what it shows"),
+    ],
+)
+def test_lines_that_fail_or_print_nothing_stop_the_build(
+    write: Write, lines: str, problem: str
+) -> None:
+    """An author learns it, and no reader."""
+    write("__init__.py", "")
+    write("a.py", "# --8<-- [start:s]\ny = 2\n# --8<-- [end:s]\n")
+
+    with pytest.raises(PageError, match=problem):
+        prints_html(read_section("a.py:s"), lines)
+
+
 def test_without_pyodide_there_is_no_button(
     write: Write, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -135,7 +168,7 @@ def test_a_snippet_prints_something_short_and_always_the_same(
 @pytest.mark.parametrize("snippet", SNIPPETS, ids=[each.target for each in SNIPPETS])
 def test_an_unchanged_snippet_leaves_its_module_as_it_is(snippet: Shown) -> None:
     """The text of the page, put back at its place, gives the very same program."""
-    harness = runpy.run_path(str(HARNESS))
+    harness = runpy.run_path(str(site.RUN))
     section = snippet.section
     source = (CODE / section.file).read_text(encoding="utf-8")
     place = harness["Place"](section.file, section.numbers[0], section.numbers[-1])
