@@ -1,4 +1,4 @@
-"""The pipeline: how much of an epoch goes into loading, and what workers change."""
+"""The pipeline: how much of an epoch goes into loading."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -11,7 +11,6 @@ from lesson_site.charts.base import (
     listed,
     measured_together,
     noise_warning,
-    times,
 )
 from lesson_site.charts.drawing import Bar, bar_chart, linear_axis
 from lesson_site.figure_store import Figure, Store
@@ -24,28 +23,21 @@ EPOCHS = (
     ("Epoch on the GPU", "The loader alone", "mnist_epoch.loader_only", 3),
     ("Epoch on the GPU", "Images prepared beforehand", "mnist_epoch.resident_cuda", 2),
 )
-WORKERS = (0, 1, 2, 4, 8)
-ALONE = "Loading with workers"
 
 
 def draw(store: Store) -> Chart:
     """Seconds of an epoch with the loader, of the loader alone, and without it."""
-    source = measured_together(store, "mnist_epoch", "loader")
-    epochs = [Bar(group, label, source.figure(name), color) for group, label, name, color in EPOCHS]
-    if not epochs[3].figure.measured and not epochs[5].figure.measured:
+    source = measured_together(store, "mnist_epoch")
+    bars = [Bar(group, label, source.figure(name), color) for group, label, name, color in EPOCHS]
+    if not bars[3].figure.measured and not bars[5].figure.measured:
         # The loader is the CPU's; without a GPU's epoch beside it, it says nothing about one
-        epochs[4] = replace(epochs[4], figure=epochs[3].figure)
-    workers = [
-        Bar(ALONE, _workers(count), source.figure(f"loader.workers_{count}"), 3)
-        for count in WORKERS
-    ]
-    bars = [*epochs, *workers]
+        bars[4] = replace(bars[4], figure=bars[3].figure)
     values = [bar.figure.value for bar in bars if bar.figure.value is not None]
     axis = linear_axis(values, "s")
     svg, height = bar_chart(bars, axis)
     return Chart(
         "Time of an MNIST epoch with and without loading",
-        finding([bar.figure for bar in epochs], [bar.figure for bar in workers]),
+        finding([bar.figure for bar in bars]),
         svg,
         height,
         ("What", "Part", "Time"),
@@ -59,18 +51,13 @@ def draw(store: Store) -> Chart:
     )
 
 
-def _workers(count: int) -> str:
-    return "No workers" if count == 0 else "1 worker" if count == 1 else f"{count} workers"
-
-
-def finding(epochs: Sequence[Figure], workers: Sequence[Figure]) -> str:
-    """The loader's share of each device's epoch, and what the best number of workers is worth.
+def finding(epochs: Sequence[Figure]) -> str:
+    """The loader's share of each device's epoch.
 
     Args:
         epochs: Whole, loader and prepared on the CPU; the same on the GPU.
-        workers: The loader without workers, and with each number of them.
     """
-    if not any(figure.measured for figure in (*epochs, *workers)):
+    if not any(figure.measured for figure in epochs):
         return NOTHING_MEASURED
     sentences = []
     loader = epochs[1]
@@ -85,24 +72,8 @@ def finding(epochs: Sequence[Figure], workers: Sequence[Figure]) -> str:
         )
     if not epochs[3].measured:
         sentences.append("The GPU’s epoch has not been measured yet.")
-    sentences.append(_best_workers(workers))
-    return " ".join(sentences) + noise_warning([*epochs[:4], epochs[5], *workers])
+    return " ".join(sentences) + noise_warning([*epochs[:4], epochs[5]])
 
 
 def _share(part: float, whole: float) -> str:
     return write(round(100 * part / whole), "percent")
-
-
-def _best_workers(workers: Sequence[Figure]) -> str:
-    alone, *more = workers
-    timed = [
-        (figure.value, count)
-        for figure, count in zip(more, WORKERS[1:], strict=True)
-        if figure.value is not None
-    ]
-    if alone.value is None or not timed:
-        return "The loader’s workers have not been measured yet."
-    value, count = min(timed)
-    if alone.value / value < 1.1:
-        return "No number of workers is clearly faster than none."
-    return f"With {_workers(count)} it is {times(alone.value / value)} as fast as with none."

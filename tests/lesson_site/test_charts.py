@@ -619,30 +619,26 @@ def test_memory_finding_follows_the_peaks(
 
 
 @pytest.mark.parametrize(
-    ("epochs", "workers", "expected"),
+    ("epochs", "expected"),
     [
         (
             (10.0, 8.0, 2.0, 8.5, 8.0, 1.0),
-            (8.0, 6.0, 4.0, None, None),
             f"The loader alone takes 8 s, as long as 80{NBSP}% of the CPU’s and 94{NBSP}% of the "
-            f"GPU’s epoch. With 2 workers it is 2.0{NBSP}times as fast as with none.",
+            "GPU’s epoch.",
         ),
         (
             (10.0, 8.0, 2.0, None, 8.0, None),
-            (8.0, 8.2, 9.0, 9.0, 9.0),
             f"The loader alone takes 8 s, as long as 80{NBSP}% of the CPU’s epoch. The GPU’s epoch "
-            "has not been measured yet. No number of workers is clearly faster than none.",
+            "has not been measured yet.",
         ),
-        ((None,) * 6, (None,) * 5, "Nothing of this has been measured yet."),
+        ((None,) * 6, "Nothing of this has been measured yet."),
     ],
 )
 def test_pipeline_finding_follows_the_times(
-    epochs: tuple[float | None, ...], workers: tuple[float | None, ...], expected: str
+    epochs: tuple[float | None, ...], expected: str
 ) -> None:
-    """The loader's share of each epoch, and the best number of workers."""
-    figures = [[named("x", value) for value in values] for values in (epochs, workers)]
-
-    assert expected == pipeline_shares.finding(*figures)
+    """The loader's share of each epoch."""
+    assert expected == pipeline_shares.finding([named("x", value) for value in epochs])
 
 
 # The race

@@ -16,6 +16,7 @@ import torch
 from torch._subclasses import fake_tensor
 from torch._subclasses.fake_tensor import FakeTensorMode
 
+from lesson_code import models
 from lesson_code.gpu_training import device_mismatch, loop_gpu
 from lesson_code.models import MNISTClassifier
 from lesson_site.sections import read_section
@@ -91,6 +92,19 @@ def test_half_a_move_fails_at_its_line(
         train_on_a_fake_batch(train)
 
     assert failing_line(caught.value, device_mismatch.__file__) == line
+
+
+def test_two_lines_of_the_traceback_are_ours(fake_gpu: None) -> None:
+    """The loop calls the model, and `forward` its first layer; all other frames are PyTorch's."""
+    with pytest.raises(RuntimeError) as caught:
+        train_on_a_fake_batch(device_mismatch.train_with_the_model_moved)
+
+    written = {device_mismatch.__file__: "loop", models.__file__: "model"}
+    frames = traceback.extract_tb(caught.value.__traceback__)
+    ours = [(written[f.filename], f.name, f.line) for f in frames if f.filename in written]
+    assert ("loop", "outputs = model(images)") == (ours[0][0], ours[0][2])
+    assert [("model", "forward")] == [each[:2] for each in ours[1:]]
+    assert "self.fc1(" in str(ours[1][2])
 
 
 def test_the_whole_move_passes_forward_and_loss(fake_gpu: None) -> None:
