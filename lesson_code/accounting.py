@@ -101,6 +101,11 @@ def sustained_flop_per_s(flop: float, device_hours: float) -> float:
     return flop / (device_hours * 3600)
 
 
+def sustained_share(flop: float, device_hours: float, peak_flop_per_s: float) -> float:
+    """That rate as a share of what a device can do at most."""
+    return sustained_flop_per_s(flop, device_hours) / peak_flop_per_s
+
+
 def device_days(flop: float, flop_per_s: float) -> float:
     """Days that one device needs for ``flop`` at a steady rate."""
     return flop / flop_per_s / (24 * 3600)

@@ -114,12 +114,15 @@ def run(target: str, device: Device = "cpu") -> Recording:
     """
     module, _, function = target.partition(":")
     name = "lesson_code." + module.replace("/", ".")
-    hidden = {"CUDA_VISIBLE_DEVICES": ""} if device == "cpu" else {}
+    # To ask whether there is a GPU must not start CUDA: some targets fork, and would fail then.
+    changes = {"PYTORCH_NVML_BASED_CUDA_CHECK": "1"}
+    if device == "cpu":
+        changes["CUDA_VISIBLE_DEVICES"] = ""
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", RUNNER, name, function, device],
         capture_output=True,
         text=True,
-        env={**os.environ, **hidden},
+        env={**os.environ, **changes},
         check=False,
     )
     if done.returncode:

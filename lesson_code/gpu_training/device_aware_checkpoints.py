@@ -54,7 +54,7 @@ def load_checkpoint(
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
 
     model.load_state_dict(checkpoint["model_state_dict"])  # values move in
-    optimizer.load_state_dict(checkpoint["optimizer_state_dict"])  # and follow
+    optimizer.load_state_dict(checkpoint["optimizer_state_dict"])  # its moments follow
     return model, optimizer, checkpoint["epoch"], checkpoint["loss"]
 
 

@@ -186,7 +186,7 @@ def resume(run: Run, path: Path) -> dict[str, Any]:
         InputError: If the file can't be read, is damaged, or is something else.
     """
     with refusing_unfit(path):
-        saved = load_untrusted(path, run.device)
+        saved = load_untrusted(path, torch.device("cpu"))  # Adam's step counter stays there
         require(saved, LAST_CONTENT)
         for checkpoint in (saved["best"], saved):  # the best one only has to fit
             require(checkpoint, CHECKPOINT_CONTENT)

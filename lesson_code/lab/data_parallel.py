@@ -250,7 +250,11 @@ def own_device(rank: int, processes: int) -> torch.device:
 
 
 def in_processes(count: int, options: Options) -> list[Report]:
-    """The same on the CPU without torchrun, forked from a process that has no threads yet."""
+    """The same on the CPU without torchrun, in processes forked from this one.
+
+    Call it before any backward pass and before anything asks CUDA, its count of GPUs included: a
+    fork has neither autograd's threads nor a driver that works, and its own backward pass fails.
+    """
     import torch._dynamo  # noqa: F401  # the wrapper's constructor does, in each process: seconds
 
     with TemporaryDirectory() as folder:

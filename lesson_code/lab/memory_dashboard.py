@@ -10,6 +10,7 @@ Shapes: B is the batch size.
 """
 
 import argparse
+import gc
 import itertools
 import pickle
 import sys
@@ -228,20 +229,23 @@ def print_marks() -> dict[str, dict[str, int]]:
 
 # --8<-- [start:record]
 def record_snapshot(steps: Iterable[object], file: Path) -> None:
-    """Let the GPU's allocator note every block that it gives and takes back.
+    """Let the GPU's allocator note every block that it gives and takes back, until the last step.
 
     Raises:
-        RuntimeError: Without a CUDA GPU.
+        RuntimeError: Without a CUDA GPU, or without a step.
     """
     if not torch.cuda.is_available():
         raise RuntimeError("a memory snapshot needs a CUDA GPU")
     torch.cuda.memory._record_memory_history(max_entries=100_000)
+    taken = 0
     try:
         for _ in steps:
-            pass
-        torch.cuda.memory._dump_snapshot(str(file))
+            torch.cuda.memory._dump_snapshot(str(file))  # a loop that has ended keeps nothing
+            taken += 1
     finally:
         torch.cuda.memory._record_memory_history(enabled=None)
+    if not taken:
+        raise RuntimeError("steps() has to yield after each step")
 
 
 # --8<-- [end:record]
@@ -260,6 +264,22 @@ def read_snapshot(file: Path) -> list[int]:
 # --8<-- [end:read]
 
 
+def snapshot_of(name: str, device: torch.device | str) -> list[int]:
+    """The bytes alive after each event of one of the loops on a GPU.
+
+    A step that nobody records comes first: the first product of a process takes a workspace, and
+    keeps it.
+    """
+    for _ in LOOPS[name](network(device), [batch_of(device=device)]):
+        pass
+    gc.collect()  # its model may wait for this; gone later, it would count as bytes given back
+    steps = LOOPS[name](network(device), [batch_of(device=device)] * STEPS)
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "snapshot.pickle")
+        record_snapshot(steps, file)
+        return read_snapshot(file)
+
+
 def print_snapshot() -> dict[str, list[tuple[int, int]]]:
     """Record loops A and C on a GPU, and print the peak and what is left of each.
 
@@ -269,11 +289,7 @@ def print_snapshot() -> dict[str, list[tuple[int, int]]]:
     device, curves = choose_device(), {}
     print(f"{'MB alive':10}{'at most':>10}{'at the end':>12}")
     for name in ("A", "C"):
-        steps = LOOPS[name](network(device), [batch_of(device=device)] * STEPS)
-        with tempfile.TemporaryDirectory() as folder:
-            file = Path(folder, "snapshot.pickle")
-            record_snapshot(steps, file)
-            alive = read_snapshot(file)
+        alive = snapshot_of(name, device)
         print(f"loop {name:5}{max(alive) / 1e6:>10.2f}{alive[-1] / 1e6:>12.2f}")
         curves[name] = [(0, 0)]
         for number, size in enumerate(alive, start=1):

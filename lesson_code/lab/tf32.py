@@ -1,7 +1,8 @@
 """TF32: float32 numbers of which a product looks at ten fraction bits.
 
 Tensor cores of NVIDIA's Ampere generation and later can round the inputs of a float32 product to
-TF32 and add up in float32. Without such a GPU the rounding can be imitated, bit by bit.
+TF32 and add up in float32. Without such a GPU the loss of digits can be imitated; which of two
+neighbours a number goes to is up to the GPU's library, which may also cut the rest off.
 """
 
 import math
@@ -15,6 +16,8 @@ import torch
 # --8<-- [start:rounding]
 def to_tf32(x: torch.Tensor) -> torch.Tensor:
     """Round float32 to the 10 fraction bits of TF32, to the nearest and ties to even.
+
+    A GPU's library may send ties away from zero instead, or cut off what is below the ten bits.
 
     Args:
         x: float32, any shape; finite.

@@ -16,6 +16,7 @@ from lesson_code.accounting import (
     linear_layers_parameters,
     linear_layers_training_flop,
     sustained_flop_per_s,
+    sustained_share,
     transformer_training_flop,
 )
 from lesson_code.models import MNISTClassifier, TinyClassifier, parameter_count
@@ -81,11 +82,12 @@ def test_training_operations_equal_what_pytorch_counts() -> None:
 
 
 def test_a_large_training_in_operations_hours_and_years() -> None:
-    """The divisions behind three numbers that are quoted more often than computed."""
+    """The divisions behind numbers that are quoted more often than computed."""
     flop = transformer_training_flop(70e9, 2e12)
 
     assert 8.4e23 == flop
     assert 136e12 == pytest.approx(sustained_flop_per_s(flop, 1_720_320), rel=0.01)
+    assert 0.87 == pytest.approx(sustained_share(flop, 1_720_320, 156e12), rel=0.01)
     assert 355 == pytest.approx(device_years(3.14e23, 28e12), rel=0.005)
 
 

@@ -17,6 +17,12 @@ def print_number():
     return {"loss": 1.5}
 
 
+def print_asking():
+    import os
+
+    print(os.environ["PYTORCH_NVML_BASED_CUDA_CHECK"], repr(os.getenv("CUDA_VISIBLE_DEVICES")))
+
+
 def print_and_fail():
     raise ValueError("too hot")
 """
@@ -50,6 +56,20 @@ def test_a_recording_keeps_text_data_and_provenance(repository: Path) -> None:
     assert 1 == kept.provenance["threads"]
     assert kept.provenance["torch"] in kept.caption
     assert [path] == list(path.parent.iterdir())
+
+
+@pytest.mark.parametrize(("device", "seen"), [("cpu", "''"), ("cuda", "'0'")])
+def test_asking_for_a_gpu_starts_no_driver(
+    repository: Path, monkeypatch: pytest.MonkeyPatch, device: recordings.Device, seen: str
+) -> None:
+    """PyTorch asks without CUDA, so that a target may fork; only a recording of a GPU sees one."""
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0")
+    runner = recordings.RUNNER.replace("torch.cuda.is_available()", "True")
+    monkeypatch.setattr(
+        recordings, "RUNNER", runner.replace("device_name(torch.device(device))", "''")
+    )
+
+    assert f"1 {seen}\n" == recordings.run("tiny/prints:print_asking", device).text
 
 
 def test_what_was_not_recorded_is_none(repository: Path) -> None:

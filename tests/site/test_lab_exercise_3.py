@@ -30,6 +30,7 @@ PHRASES = [
     "each small batch is normalised by [its own mean and variance](key-concepts.md#equality)",
     "gives no gradient when no input requires one",
     "It reads 2 after one step",
+    "On a GPU the mask takes one byte an element, and the factor is 10",
 ]
 LINKS = [
     "bonus-checkpointing.md#steps",

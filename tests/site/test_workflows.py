@@ -1,5 +1,6 @@
 """What the workflows of the repository may do, and on whose account."""
 
+import fnmatch
 import re
 from pathlib import Path
 from typing import Any
@@ -7,6 +8,8 @@ from typing import Any
 import pytest
 import yaml
 
+from lesson_site.recordings import path_of
+from lesson_site.snippets import recorded_targets
 from tests.building import REPOSITORY
 
 WORKFLOWS = sorted((REPOSITORY / ".github" / "workflows").glob("*.yml"))
@@ -81,3 +84,23 @@ def test_the_gpu_workflow_tests_then_measures_then_compares() -> None:
 
     places = [commands.index(command) for command in expected]
     assert sorted(places) == places
+
+
+def test_every_recording_of_a_gpu_is_handed_over_and_offered(tmp_path: Path) -> None:
+    """Also those in a folder below another one; ``find`` lets a star stand for slashes."""
+    measure, offer = (read("gpu.yml")["jobs"][name] for name in ("measure", "offer"))
+    [upload] = [step for step in measure["steps"] if "upload-artifact@" in step.get("uses", "")]
+    patterns = upload["with"]["path"].split()
+    offered = re.findall(r"-path '([^']+)'", "\n".join(steps(offer, "run")))
+    recordings = {
+        path_of(target, "cuda", tmp_path / "lesson_code") for target in recorded_targets("cuda")
+    }
+    for path in recordings:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+
+    assert {"lab", "solution"} <= {path.parent.parent.name for path in recordings}
+    assert recordings == {path for pattern in patterns for path in tmp_path.glob(pattern)}
+    for path in recordings:
+        name = f"./{path.relative_to(tmp_path).as_posix()}"
+        assert any(fnmatch.fnmatchcase(name, pattern) for pattern in offered)

@@ -4,7 +4,6 @@ The ``meta`` device has shapes and types but no data, and PyTorch refuses to mix
 the same way as it refuses a GPU.
 """
 
-from collections.abc import Iterator
 from typing import Any, Self
 from unittest.mock import patch
 
@@ -38,6 +37,14 @@ def chooses_what_can_be_used(answer: Any) -> None:
             repr(str(preferred)),
             "a preference comes before everything else",
         )
+    other = answer.pick_device(prefer="meta")
+    _require_device(other)
+    require(
+        other.type == "meta",
+        'the meta device when it is asked for with prefer="meta"',
+        repr(str(other)),
+        "a preference may name any device, with CUDA or without",
+    )
 
 
 def _require_device(found: object) -> None:
@@ -226,30 +233,24 @@ def _require_names(found: Any, expected: list[str], what: str) -> None:
 # --8<-- [end:misplaced]
 
 
-class _Placed:
-    """Says that it is on a device, which need not exist."""
+class _Placed(nn.Parameter):
+    """A parameter that says it is on the first GPU, which need not exist."""
 
-    def __init__(self, device: str) -> None:
-        self.device = torch.device(device)
+    @property
+    def device(self) -> torch.device:  # type: ignore[override]
+        return torch.device("cuda", 0)
+
+    def detach(self) -> Self:
+        """What a ``state_dict`` has of it says so, too."""
+        return self
 
 
-class _OnFirstGPU:
-    """Speaks like a model whose parameters are on the first GPU."""
+class _OnFirstGPU(nn.Module):
+    """A model whose parameters say that they are on the first GPU."""
 
-    def named_parameters(self, *_: object, **__: object) -> Iterator[tuple[str, _Placed]]:
-        yield from (("weight", _Placed("cuda:0")), ("bias", _Placed("cuda:0")))
-
-    def named_buffers(self, *_: object, **__: object) -> Iterator[tuple[str, _Placed]]:
-        yield from ()
-
-    def parameters(self, *_: object, **__: object) -> Iterator[_Placed]:
-        yield from (placed for _, placed in self.named_parameters())
-
-    def buffers(self, *_: object, **__: object) -> Iterator[_Placed]:
-        yield from ()
-
-    def state_dict(self) -> dict[str, _Placed]:
-        return dict(self.named_parameters())
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight, self.bias = _Placed(torch.ones(2)), _Placed(torch.ones(2))
 
 
 class _Counting(nn.Module):
@@ -350,6 +351,55 @@ def lets_other_errors_out(answer: Any) -> None:
         "one call of the model when only the shape is wrong",
         f"{model.calls} calls",
         "compare the device of the input with the model's before you try again",
+    )
+
+
+class _Shift(nn.Module):
+    """Has a buffer, and no parameter."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.mean: torch.Tensor
+        self.register_buffer("mean", torch.zeros(4))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x - self.mean
+
+
+class _Refusing(nn.Module):
+    """Has no tensors, and an error that sounds like a mismatch."""
+
+    def forward(self, _: torch.Tensor) -> torch.Tensor:
+        raise RuntimeError("Expected all tensors to be on the same device, but they are not")
+
+
+@todo("1.6", "survive a device mismatch")
+def needs_no_parameters(answer: Any) -> None:
+    """Buffers have a device, too, and a model without tensors is nowhere else."""
+    x = torch.ones(3, 4)
+    try:
+        output = answer.forward_safely(_Shift().to(META), x)
+        found = f"one on {getattr(output, 'device', output)}"
+    except (StopIteration, IndexError) as problem:
+        found = f"a {type(problem).__name__}"
+    require(
+        found == "one on meta",
+        "the output on meta of a model there that has a buffer and no parameter",
+        found,
+        "parameters are not all that a model has on a device",
+    )
+    try:
+        answer.forward_safely(_Refusing(), x)
+        found = "no error"
+    except NotImplementedError:
+        raise  # a TODO, and a RuntimeError too
+    except (RuntimeError, StopIteration, IndexError) as problem:
+        found = f"a {type(problem).__name__}"
+    require(
+        found == "a RuntimeError",
+        "the RuntimeError of a model without parameters and buffers to come out",
+        found,
+        "with no tensor in the model there is no other device, whatever the message says",
     )
 
 

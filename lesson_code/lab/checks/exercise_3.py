@@ -171,13 +171,28 @@ def keeps_to_start_and_limit(answer: Any) -> None:
         "stop growing at the limit, and try the limit itself",
     )
     for start in (10, 64):
-        found = _search(answer, SimulatedGPU(37), start=start)
+        gpu = SimulatedGPU(37)
+        found = _search(answer, gpu, start=start)
         require(
             found == 37,
             f"37 with start={start} on a GPU that fits 37",
             found,
             "if the first size fails, the answer lies below it",
         )
+        require(
+            gpu.tried[0] == start,
+            f"{start} as the first size that is tried with start={start}",
+            gpu.tried[0],
+            "whoever calls may know a size that nearly fits, and the search begins there",
+        )
+    gpu = SimulatedGPU(sys.maxsize)
+    found = _search(answer, gpu, start=100, limit=50)
+    require(
+        found == 50 and max(gpu.tried, default=0) <= 50,
+        "50 as the answer and as the largest size tried, with start=100 and limit=50",
+        f"{found}, and {max(gpu.tried, default=0)} tried",
+        "the limit holds for the first size, too",
+    )
 
 
 @todo("3.2", "find the largest batch")
@@ -346,6 +361,26 @@ def equals_one_large_batch(answer: Any) -> None:
             returned,
             "count the steps",
         )
+
+
+@todo("3.3", "accumulate gradients")
+def clears_what_was_there(answer: Any) -> None:
+    """Gradients of earlier work are not part of the first step."""
+    weights = []
+    for earlier in (0.0, 1.0):
+        model = classifier()
+        for parameter in model.parameters():
+            parameter.grad = torch.full_like(parameter, earlier)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.5)
+        answer.accumulate(model, batches_of([32] * 4), optimizer, cross_entropy, 4)
+        weights.append(parameters_to_vector(model.parameters()))
+    clean, found = weights
+    require(
+        torch.equal(clean, found),
+        "the same weights, whatever gradients the model had before",
+        f"weights that differ by up to {(found - clean).abs().max().item():.2g}",
+        "clear the gradients at the start of each group, the first one too",
+    )
 
 
 @todo("3.3", "accumulate gradients")
@@ -520,6 +555,28 @@ def checkpoints_each_block(answer: Any) -> None:
         " ".join(found.events),
         "a checkpoint around several blocks brings all their activations back at once",
     )
+
+
+@todo("3.4", "keep the inputs of blocks only")
+def sends_gradients_on(answer: Any) -> None:
+    """Layers before the blocks get their gradients, too."""
+    gradients = []
+    for forward in (_plain_forward, answer.checkpointed_forward):
+        torch.manual_seed(0)
+        before, blocks = nn.Linear(8, 64), BlockStack(2, 64).blocks
+        forward(blocks, before(torch.ones(4, 8))).sum().backward()
+        gradients.append(before.weight.grad)
+    plain, found = gradients
+    require(
+        _same(plain, found),
+        "the gradient of plain_forward in a layer before the blocks",
+        "none" if found is None else "another one",
+        "pass x on with the graph that it came with",
+    )
+
+
+def _same(plain: torch.Tensor | None, found: torch.Tensor | None) -> bool:
+    return plain is not None and found is not None and torch.equal(plain, found)
 
 
 def _plain_forward(blocks: nn.Sequential, x: torch.Tensor) -> torch.Tensor:

@@ -98,7 +98,8 @@ def forward_safely(model: nn.Module, x: torch.Tensor) -> torch.Tensor:
     try:
         return model(x)
     except RuntimeError:
-        home = next(model.parameters()).device
+        tensors = [*model.parameters(), *model.buffers()]
+        home = tensors[0].device if tensors else x.device
         if x.device == home:
             raise  # whatever it is, it is no mismatch
     return model(x.to(home))

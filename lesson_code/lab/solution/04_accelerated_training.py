@@ -412,15 +412,14 @@ def load_state(
     from a stranger can't run code.
     """
     # --8<-- [start:load_state]
-    home = next(model.parameters()).device
-    state = load_untrusted(path, home)  # with weights_only=True
-    model.load_state_dict(state["model"])
-    optimizer.load_state_dict(state["optimizer"])
+    state = load_untrusted(path, torch.device("cpu"))  # with weights_only=True
+    model.load_state_dict(state["model"])  # values move to the parameters' device
+    optimizer.load_state_dict(state["optimizer"])  # moments too; Adam's step counter stays
     load_scaler_state(scaler, state)  # only into an enabled one
-    order.set_state(state["order"].cpu())
-    torch.set_rng_state(state["random"].cpu())
-    if home.type == "cuda" and state["random_cuda"] is not None:
-        torch.cuda.set_rng_state(state["random_cuda"].cpu())
+    order.set_state(state["order"])
+    torch.set_rng_state(state["random"])
+    if next(model.parameters()).is_cuda and state["random_cuda"] is not None:
+        torch.cuda.set_rng_state(state["random_cuda"])
     epoch: int = state["epoch"]
     return epoch
     # --8<-- [end:load_state]
@@ -598,7 +597,8 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"error: {problem}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        print(f"stopped: {options.resume or 'no file'} has the run so far", file=sys.stderr)
+        kept = options.resume if options.resume and options.resume.exists() else "no file"
+        print(f"stopped: {kept} has the run so far", file=sys.stderr)
         return 130
     if options.json:
         print(json.dumps(report))

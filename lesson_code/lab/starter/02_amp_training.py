@@ -150,12 +150,14 @@ def compare_memory(
     """Bytes that a batch costs in each format; the loss is cross-entropy.
 
     On the CPU: what the graph keeps for its backward pass, without
-    parameters. On CUDA: the most that was allocated up to its end.
+    parameters. On CUDA: how far the peak of what is allocated rises above
+    what was there before, up to the end of the backward pass.
     """
     # SavedBytes(model) is a meter: it counts what runs inside `with`, and total() tells any time.
     # What it counts goes when the graph goes, so think about when to read it.
-    # On CUDA, PyTorch keeps a peak itself; set it back before each format.
-    # Look up: lesson_code/saved_tensors.py, torch.cuda.max_memory_allocated.
+    # On CUDA, PyTorch keeps a peak itself; set it back before each format. It counts all that is
+    # there, also what libraries take in their first pass and keep: let one go ahead, and subtract.
+    # Look up: lesson_code/saved_tensors.py, torch.cuda.max_memory_allocated, memory_allocated.
     raise NotImplementedError("TODO 2.6 compare memory")
 
 
@@ -227,7 +229,7 @@ def print_report() -> dict[str, dict[str, float]]:
     runs = {dtype: train(dtype, batches, device) for dtype in FORMATS}
     losses = {}
     print(f"MNISTClassifier on {device}, {STEPS} steps of {BATCH_SIZE} images")
-    what = "peak of memory" if device.type == "cuda" else "kept for backward"
+    what = "added at the peak" if device.type == "cuda" else "kept for backward"
     print(f"{'':12}{'loss':>6}{what:>21}")
     for dtype in FORMATS:
         name = str(dtype).removeprefix("torch.")

@@ -336,8 +336,9 @@ def load_state(
     from a stranger can't run code.
     """
     # The mirror image of save_state. The file may come from another device, and a generator's
-    # state must lie on the CPU. A scaler that is switched off has no state to give;
-    # load_scaler_state takes all that the file holds, and looks under "scaler_state_dict".
+    # state must lie on the CPU. So should Adam's step counter: on a GPU each step waits for it.
+    # A scaler that is switched off has no state to give; load_scaler_state takes all that the
+    # file holds, and looks under "scaler_state_dict".
     # Look up: load_untrusted, load_scaler_state, torch.set_rng_state.
     raise NotImplementedError("TODO 4.7 resume a run")
 
@@ -501,7 +502,8 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"error: {problem}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        print(f"stopped: {options.resume or 'no file'} has the run so far", file=sys.stderr)
+        kept = options.resume if options.resume and options.resume.exists() else "no file"
+        print(f"stopped: {kept} has the run so far", file=sys.stderr)
         return 130
     if options.json:
         print(json.dumps(report))

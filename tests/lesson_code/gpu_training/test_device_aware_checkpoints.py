@@ -23,6 +23,7 @@ from lesson_code.gpu_training.device_aware_checkpoints import (
 from lesson_code.models import MNISTClassifier
 
 CPU = torch.device("cpu")
+MOMENTS = ("exp_avg", "exp_avg_sq")
 
 
 def trained(device: torch.device) -> tuple[MNISTClassifier, torch.optim.Adam]:
@@ -111,7 +112,19 @@ def test_loading_gives_back_what_was_saved(tmp_path: Path, device: torch.device)
     assert {device.type} == {p.device.type for p in loaded.parameters()}
     expected = leaves([model.state_dict(), optimizer.state_dict()])
     actual = leaves([loaded.state_dict(), loaded_optimizer.state_dict()])
-    torch.testing.assert_close(actual, expected, rtol=0, atol=0)
+    torch.testing.assert_close(actual, expected, rtol=0, atol=0, check_device=False)
+    assert_moments_on(device, loaded_optimizer)
+
+
+def assert_moments_on(device: torch.device, optimizer: torch.optim.Optimizer) -> None:
+    """Both moments of each of the six parameters lie there."""
+    moments = [state[name] for state in optimizer.state.values() for name in MOMENTS]
+    assert [device.type] * 12 == [moment.device.type for moment in moments]
+
+
+def counters_on(optimizer: torch.optim.Optimizer) -> list[str]:
+    """Where Adam's step counters lie, one for each parameter."""
+    return [state["step"].device.type for state in optimizer.state.values()]
 
 
 def test_training_goes_on_as_if_nothing_had_happened(
@@ -167,8 +180,34 @@ def test_a_checkpoint_crosses_devices_both_ways(
 
     images, labels, _, _ = synthetic_digits(64, 8)
     train_step(model, optimizer, images.to(device), labels.to(device))
-    moments = [state["exp_avg"].device.type for state in optimizer.state.values()]
-    assert [loaded_on] * 6 == moments
+    assert_moments_on(device, optimizer)
+
+
+def test_the_step_counter_stays_where_the_file_was_opened(checkpoint_file: Path) -> None:
+    """The moments move to the parameters; a new Adam, and a file opened on the CPU, keep it there.
+
+    The meta device stands for a GPU.
+    """
+    meta = torch.device("meta")
+    model, opened_there, _, _ = load_checkpoint(checkpoint_file, meta)
+    opened_on_the_cpu = torch.optim.Adam(model.parameters(), lr=1e-3)
+    state = torch.load(checkpoint_file, map_location="cpu", weights_only=True)
+    opened_on_the_cpu.load_state_dict(state["optimizer_state_dict"])
+
+    assert_moments_on(meta, opened_there)
+    assert_moments_on(meta, opened_on_the_cpu)
+    assert ["meta"] * 6 == counters_on(opened_there)
+    assert ["cpu"] * 6 == counters_on(opened_on_the_cpu)
+    assert ["cpu"] * 6 == counters_on(new_adam_after_a_step(meta))
+
+
+def new_adam_after_a_step(device: torch.device) -> torch.optim.Optimizer:
+    """What never met a file."""
+    model = MNISTClassifier().to(device)
+    optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
+    model(torch.zeros(2, 1, 28, 28, device=device)).sum().backward()
+    optimizer.step()
+    return optimizer
 
 
 def test_the_optimizer_state_follows_its_parameters(checkpoint_file: Path) -> None:

@@ -324,6 +324,19 @@ def test_a_resumed_run_equals_an_undisturbed_one() -> None:
     assert_same_run("undisturbed", "in_parts")
 
 
+@pytest.mark.filterwarnings("ignore:for .*copying from a non-meta parameter:UserWarning")
+def test_a_resumed_run_leaves_the_step_counter_on_the_cpu() -> None:
+    """On a GPU, for which the meta device stands here, no step waits for it; the moments move."""
+    train("--epochs 1 --out in_parts")
+    meta = torch.device("meta")
+    run = portable_training.start_run(meta, use_amp=False, conditions={"seed": 0})
+
+    portable_training.resume(run, Path("in_parts", LAST_FILE))
+
+    states = run.optimizer.state.values()
+    assert {("cpu", "meta")} == {(s["step"].device.type, s["exp_avg"].device.type) for s in states}
+
+
 def test_fifty_kills_leave_a_whole_checkpoint_and_change_no_bit(tmp_path: Path) -> None:
     """SIGKILL at random moments never spoils a file, and the run ends as if undisturbed."""
     driver = Path(__file__).with_name("portable_kill_driver.py")

@@ -32,9 +32,33 @@ def misplaced(model, device):
         if t.device.type != wanted.type or wanted.index not in (None, t.device.index)
     )
 """,
+    "state_dict_and_buffers": """
+def misplaced(model, device):
+    wanted = torch.device(device)
+    tensors = {**model.state_dict(), **dict(model.named_buffers())}
+    return [
+        name
+        for name, t in tensors.items()
+        if t.device.type != wanted.type or wanted.index not in (None, t.device.index)
+    ]
+""",
+    "module_by_module": """
+def misplaced(model, device):
+    wanted = torch.device(device)
+    found = []
+    for prefix, module in model.named_modules():
+        own = [*module.named_parameters(recurse=False), *module.named_buffers(recurse=False)]
+        for name, tensor in own:
+            at = tensor.device
+            if at.type != wanted.type or wanted.index not in (None, at.index):
+                found.append(f"{prefix}.{name}" if prefix else name)
+    return found
+""",
     "looks_first": """
 def forward_safely(model, x):
-    return model(x.to(next(model.parameters()).device))
+    for tensor in (*model.parameters(), *model.buffers()):
+        return model(x.to(tensor.device))
+    return model(x)
 """,
 }
 

@@ -10,6 +10,7 @@ from unittest.mock import patch
 import pytest
 import torch
 from torch import nn
+from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.nn.functional import cross_entropy
 from torch.utils.checkpoint import checkpoint
 
@@ -232,6 +233,19 @@ def test_what_checkpoints_save_and_in_which_order_they_run(
     assert all(map(torch.equal, plain.gradients, found.gradients))  # bit for bit, with dropout
 
 
+@pytest.mark.parametrize(("device", "inputs"), [("cpu", 13), ("cuda", 10)])
+def test_what_a_block_with_dropout_keeps(device: str, inputs: int) -> None:
+    """Its input and three hidden tensors; on a GPU one of these, dropout's mask, is bool."""
+    with FakeTensorMode(), torch.device(device):
+        blocks, x = BlockStack(8, 64, dropout=0.1).blocks, torch.empty(32, 64)
+        meter = SavedBytes(blocks)
+        with meter:
+            output = blocks(x)
+        assert inputs * 8 * x.nbytes == meter.total()
+
+    assert device == output.device.type
+
+
 def test_without_the_random_state_gradients_are_others(tmp_path: Path) -> None:
     """The second run draws other masks, and nothing says so."""
     answer = _loaded("other_dropout", tmp_path)
@@ -335,9 +349,8 @@ def memory_per_batch(make_model, batch_sizes, device):
 """,
     "bisection over everything, and the older name of the error": """
 def largest_batch(step, start=1, limit=65536, cleanup=None):
-    low, high = 0, limit
+    low, high, middle = 0, limit, min(start, limit)
     while low < high:
-        middle = (low + high + 1) // 2
         try:
             step(middle)
             low = middle
@@ -346,6 +359,7 @@ def largest_batch(step, start=1, limit=65536, cleanup=None):
         finally:
             if cleanup is not None:
                 cleanup()
+        middle = (low + high + 1) // 2
     return low
 """,
     "the error known by its message, and recursion outside of except": """
@@ -386,13 +400,14 @@ def best_batch(seconds, candidates):
 def accumulate(model, batches, optimizer, loss_fn, k):
     steps = samples = 0
     for i, (inputs, targets) in enumerate(batches, start=1):
+        if samples == 0:
+            optimizer.zero_grad()
         (loss_fn(model(inputs), targets) * len(targets)).backward()
         samples += len(targets)
         if i % k == 0 or i == len(batches):
             for parameter in model.parameters():
                 parameter.grad /= samples
             optimizer.step()
-            optimizer.zero_grad()
             steps += 1
             samples = 0
     return steps
@@ -472,9 +487,8 @@ def test_a_cleanup_inside_except_is_advised_against(tmp_path: Path) -> None:
     """It passes, and the learner hears that it frees nothing there."""
     hasty = """
 def largest_batch(step, start=1, limit=65536, cleanup=None):
-    low, high = 0, limit
+    low, high, middle = 0, limit, min(start, limit)
     while low < high:
-        middle = (low + high + 1) // 2
         try:
             step(middle)
             low = middle
@@ -482,6 +496,7 @@ def largest_batch(step, start=1, limit=65536, cleanup=None):
             high = middle - 1
             if cleanup:
                 cleanup()
+        middle = (low + high + 1) // 2
     return low
 """
     found = outcomes(3, WrongAnswer(3, "hasty", hasty, set(), "").write(tmp_path))

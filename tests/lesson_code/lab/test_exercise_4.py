@@ -1,5 +1,6 @@
 """Exercise 4: the script as a whole, and answers that are right although nobody expects them."""
 
+import copy
 import json
 import subprocess
 import sys
@@ -253,19 +254,27 @@ def test_a_gpu_that_is_not_there_is_refused_in_one_sentence(
     )
 
 
+@pytest.mark.parametrize("saved", [True, False])
 def test_ctrl_c_says_where_the_run_is(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    saved: bool,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
 ) -> None:
-    """Stopped by hand, it leaves with 130 and names the file."""
+    """Stopped by hand, it leaves with 130 and names the file, unless nothing was saved yet."""
+    path = tmp_path / "run.pt"
 
     def stop(*_: object) -> None:
+        if saved:
+            path.touch()
         raise KeyboardInterrupt
 
     monkeypatch.setattr(SOLUTION, "train_run", stop)
-    status = SOLUTION.main([*QUICK, "--resume", "run.pt"])
+    status = SOLUTION.main([*QUICK, "--resume", str(path)])
+    kept = path if saved else "no file"
 
     assert 130 == status
-    assert capsys.readouterr().err.endswith("stopped: run.pt has the run so far\n")
+    assert capsys.readouterr().err.endswith(f"stopped: {kept} has the run so far\n")
 
 
 def test_a_comparison_has_a_row_for_each_configuration(
@@ -375,7 +384,7 @@ def test_a_run_of_a_gpu_brings_its_random_state_back(monkeypatch: pytest.MonkeyP
         "random_cuda": state,
     }
     part: Any = SimpleNamespace(
-        parameters=lambda: iter([SimpleNamespace(device=CUDA)]), load_state_dict=lambda _: None
+        parameters=lambda: iter([SimpleNamespace(is_cuda=True)]), load_state_dict=lambda _: None
     )
     monkeypatch.setattr(SOLUTION, "load_untrusted", lambda *_: saved)
     monkeypatch.setattr("torch.cuda.set_rng_state", given.append)
@@ -384,6 +393,21 @@ def test_a_run_of_a_gpu_brings_its_random_state_back(monkeypatch: pytest.MonkeyP
 
     assert 3 == epoch
     assert [state.tolist()] == [found.tolist() for found in given]
+
+
+@pytest.mark.filterwarnings("ignore:for .*copying from a non-meta parameter:UserWarning")
+def test_a_resumed_run_leaves_the_step_counter_on_the_cpu(tmp_path: Path) -> None:
+    """On a GPU, for which the meta device stands here, no step waits for it; the moments move."""
+    saved, file = checks._Training(seed=0), tmp_path / "run.pt"
+    saved.epochs(1)
+    saved.save(SOLUTION, file, 1)
+    model = copy.deepcopy(saved.model).to("meta")
+    optimizer = torch.optim.Adam(model.parameters())
+
+    SOLUTION.load_state(file, model, optimizer, saved.scaler, saved.order)
+
+    states = optimizer.state.values()
+    assert {("cpu", "meta")} == {(s["step"].device.type, s["exp_avg"].device.type) for s in states}
 
 
 def test_the_plain_loop_learns_as_the_solution_does() -> None:

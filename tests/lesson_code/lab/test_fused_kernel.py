@@ -289,5 +289,5 @@ def test_the_triton_kernel_is_fit_for_training_on_a_gpu() -> None:
 
     difference = fused_check.examine(fused_kernel.triton_operation(gpu), gpu)
 
-    assert difference < 1e-6
+    assert difference < 1e-5  # a unit in the last place is 1.9e-6 from 16 on
     assert not math.isnan(difference)

@@ -1,6 +1,8 @@
 """The memory dashboard sees what is alive, finds three planted leaks, and reads GPU snapshots."""
 
+import itertools
 import pickle
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -20,6 +22,7 @@ from lesson_code.lab.memory_dashboard import (
     network,
     read_snapshot,
     record_snapshot,
+    snapshot_of,
     watch,
     watch_loop,
 )
@@ -248,6 +251,59 @@ def test_a_snapshot_is_recorded_and_the_recording_ends(
     assert [0, 700_000, 1_200_000, 1_200_000, 500_000] == read_snapshot(tmp_path / "a.pickle")
 
 
+def test_a_snapshot_is_written_while_the_loop_holds_what_it_holds(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A kept graph is there at the end, also when steps are counted off; afterwards it is gone."""
+    Allocator(monkeypatch)
+    ends, afterwards = {}, {}
+    for name in ("A", "C"):
+        steps = itertools.islice(LOOPS[name](network(), itertools.repeat(batch_of())), STEPS)
+        with MemoryCurve() as memory:
+            monkeypatch.setattr(torch.cuda.memory, "_dump_snapshot", lambda _: memory.mark())
+            record_snapshot(steps, tmp_path / "a.pickle")
+        ends[name] = memory.marks[-1].total()
+        memory.mark()
+        afterwards[name] = memory.marks[-1].total()
+
+    assert (STEPS - 1) * 3 * MAP < ends["C"] - ends["A"]
+    assert {"A": 0, "C": 0} == afterwards
+
+
+def test_a_training_without_a_step_has_no_snapshot(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing is written, and the command line says so."""
+    Allocator(monkeypatch)
+    file, snapshot = tmp_path / "my_training.py", tmp_path / "a.pickle"
+    file.write_text("def steps():\n    return iter([])\n", encoding="utf-8")
+
+    assert 2 == main([str(file), "--snapshot", str(snapshot)])
+    assert "error: steps() has to yield after each step\n" == capsys.readouterr().err
+    assert not snapshot.exists()
+
+
+def test_a_step_that_is_not_recorded_comes_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What libraries take once and keep is taken before the history begins, and its model goes."""
+    allocator, models = Allocator(monkeypatch), weakref.WeakSet[torch.nn.Module]()
+
+    def loop(model: torch.nn.Module, batches: list[Any]) -> Iterator[None]:
+        model.circle = [model]  # type: ignore[assignment]  # no count of references falls to zero
+        models.add(model)
+        allocator.calls.append({"steps": len(batches), "models": len(models)})
+        yield
+
+    monkeypatch.setitem(LOOPS, "A", loop)
+    snapshot_of("A", "cpu")
+
+    assert [
+        {"steps": 1, "models": 1},
+        {"max_entries": 100_000},
+        {"steps": STEPS, "models": 1},
+        {"enabled": None},
+    ] == allocator.calls
+
+
 def test_without_a_gpu_there_is_no_snapshot(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -285,13 +341,9 @@ def test_the_viewer_of_the_page_reads_a_snapshot_without_a_gpu() -> None:
 
 
 @pytest.mark.gpu
-def test_a_gpu_writes_its_history(tmp_path: Path) -> None:
+def test_a_gpu_writes_its_history() -> None:
     """The healthy loop ends below its peak, and a kept graph raises the end."""
-    ends = {}
-    for name in ("A", "C"):
-        file = tmp_path / f"{name}.pickle"
-        steps = LOOPS[name](network("cuda"), [batch_of(device="cuda")] * STEPS)
-        record_snapshot(steps, file)
-        ends[name] = read_snapshot(file)[-1]
+    alive = {name: snapshot_of(name, "cuda") for name in ("A", "C")}
 
-    assert (STEPS - 1) * 3 * MAP < ends["C"] - ends["A"]
+    assert alive["A"][-1] < max(alive["A"])
+    assert (STEPS - 1) * 3 * MAP < alive["C"][-1] - alive["A"][-1]

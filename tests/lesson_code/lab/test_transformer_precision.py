@@ -4,6 +4,8 @@ import math
 
 import pytest
 import torch
+from torch import nn
+from torch.nn import functional as F
 
 from lesson_code.lab.transformer_precision import (
     FORMATS,
@@ -57,6 +59,59 @@ def test_what_masks_do_in_float16() -> None:
     assert "[1.0, 0.0, 0.0]" == found["-inf"] == found["finfo.min"]
     assert "[nan, nan, nan]" == found["-inf, whole row"]
     assert "[0.33, 0.33, 0.33]" == found["finfo.min, whole row"]
+
+
+def _padded_attention(fill: float | None) -> tuple[torch.Tensor, torch.Tensor]:
+    """Attention over two sequences, of which the second is padding only and not in the loss.
+
+    Args:
+        fill: What stands in for masked scores; None for PyTorch's own attention.
+
+    Returns:
+        Its output, (2, 5, 4), and the gradient of the layer that makes q, k and v, (4, 4).
+    """
+    torch.manual_seed(0)
+    layer = nn.Linear(4, 4)
+    x = layer(torch.randn(2, 5, 4))
+    padding = torch.zeros(2, 1, 5, dtype=torch.bool)
+    padding[1] = True
+    if fill is None:
+        output = F.scaled_dot_product_attention(x, x, x, attn_mask=~padding)
+    else:
+        scores = (x @ x.transpose(-2, -1) / 2).masked_fill(padding, fill)
+        output = scores.softmax(-1) @ x
+    loss = output[0].square().mean()
+    loss.backward()
+
+    assert loss.isfinite()
+    assert layer.weight.grad is not None
+    return output.detach(), layer.weight.grad
+
+
+def test_a_sequence_left_out_of_the_loss_still_spoils_the_weights() -> None:
+    """The loss is finite, and its zero gradient times NaN is NaN in every weight."""
+    output, gradient = _padded_attention(-math.inf)
+
+    assert output[1].isnan().all()
+    assert gradient.isnan().all()
+
+
+def test_two_masks_keep_the_weights_finite() -> None:
+    """The smallest number gives a mean, PyTorch's own attention zeros, and the same gradients."""
+    _, by_hand = _padded_attention(torch.finfo(torch.float32).min)
+    output, fused = _padded_attention(None)
+
+    assert 0 == output[1].count_nonzero()
+    assert by_hand.isfinite().all()
+    torch.testing.assert_close(by_hand, fused)
+
+
+def test_a_row_of_minus_infinity_is_no_number_once_its_largest_is_subtracted() -> None:
+    """Minus infinity from itself: NaN, before any power is taken or any sum divided by."""
+    row = torch.full((3,), -math.inf)
+
+    assert (row - row.amax()).isnan().all()
+    assert row.softmax(-1).isnan().all()
 
 
 def test_the_loss_curves_agree() -> None:
