@@ -195,15 +195,20 @@ def with_softmax_first(
     return loss
 
 
+# --8<-- [start:detached_logits]
 def with_detached_logits(
     model: nn.Module, optimizer: torch.optim.Optimizer, features: torch.Tensor, labels: torch.Tensor
 ) -> torch.Tensor:
     """A step whose gradient ends at the logits."""
     optimizer.zero_grad()
-    loss = F.cross_entropy(model(features).detach().requires_grad_(), labels)
+    logits = model(features).detach().requires_grad_()
+    loss = F.cross_entropy(logits, labels)
     loss.backward()
     optimizer.step()
     return loss
+
+
+# --8<-- [end:detached_logits]
 
 
 def with_reshuffled_labels(
@@ -448,6 +453,13 @@ def runs_with(fault: str = "", device: torch.device = CPU, mixed: bool = False) 
     return runs_differ_by(healthy, other)
 
 
+def forward_with(fault: str, device: torch.device) -> torch.Tensor:
+    """The logits (12, 3) of a network with ``fault`` on ``device``."""
+    features, _ = twelve_examples()
+    logits: torch.Tensor = seeded(fault).to(device)(features.to(device))
+    return logits
+
+
 def print_differences() -> None:
     """Print what the three probes that compare say of healthy and of faulty networks."""
     print("two validation passes differ by")
@@ -471,9 +483,11 @@ def print_differences() -> None:
         {
             "healthy, CPU twice": runs_with,
             "one in bfloat16": lambda: runs_with(mixed=True),
-            "mask made on the CPU": lambda: runs_with("mask", torch.device("meta")),
         }
     )
+    print("a forward pass on the meta device")
+    for name, fault in {"healthy": "", "mask made on the CPU": "mask"}.items():
+        print(f"  {name:26}{outcome_of(partial(forward_with, fault, torch.device('meta')))}")
 
 
 def _print_differences(probes: dict[str, Callable[[], float]]) -> None:

@@ -81,7 +81,10 @@ def check_optimizer(model: nn.Module, optimizer: torch.optim.Optimizer) -> None:
 
 
 def check_checkpoint_path(path: Path) -> None:
-    """Stop with `NOT_WRITABLE` if a trial write fails; leave nothing behind."""
+    """Make the folder if it is missing, and try to write there.
+
+    Stop with `NOT_WRITABLE` if that fails. Leave no file behind, and an older checkpoint as it is.
+    """
     trial = path.with_name(f".trial-{path.name}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

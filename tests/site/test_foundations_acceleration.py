@@ -80,8 +80,9 @@ def test_old_names_stand_only_where_they_are_called_old() -> None:
         "runs on **one thread** unless you tell it otherwise",  # FC21
         "a median does not",
         "bfloat16 has the range of float32 and needs none",
-        "wrapping a model never fails, and the first call does the work",  # FC23
+        "wrapping a model compiles nothing, and the first call does the work",  # FC23
         "protects you from nothing",
+        "except for a batch of one",
         "`_orig_mod.` before every name",  # FC39
         "Save from the model that you wrapped, or compile it in place",
     ],

@@ -22,7 +22,7 @@ FACTS = {
     3: [
         "are accepted as class probabilities",
         "int64",
-        "Class numbers stored as floats are refused",
+        "Class indices stored as floats are refused",
     ],
     4: ["two faults together", "without `no_grad()`", "`total += loss`", "nothing grows"],
     5: ["`torch.zeros`", "`torch.arange`", "`torch.tensor`", "`device=x.device`", "buffer"],

@@ -5,6 +5,7 @@ import math
 import os
 import re
 import shutil
+import sys
 import time
 import warnings
 from collections.abc import Callable
@@ -271,7 +272,7 @@ def test_the_first_call_is_the_one_that_costs() -> None:
 
 
 def test_the_first_call_compiles_and_a_new_batch_size_compiles_again() -> None:
-    """Calls of a known shape compile nothing; a new size does, once for all further sizes."""
+    """A known shape compiles nothing; a new size does, once for all others but a batch of one."""
     torch.compiler.reset()
     frames: list[int] = []
 
@@ -281,11 +282,19 @@ def test_the_first_call_compiles_and_a_new_batch_size_compiles_again() -> None:
 
     compiled = torch.compile(small_network(), backend=count)
     seen = []
-    for size in (8, 8, 9, 9, 10, 11):
+    for size in (8, 8, 9, 9, 10, 11, 1, 3, 1):
         compiled(torch.randn(size, 32))
         seen.append(len(frames))
 
-    assert [1, 1, 2, 2, 2, 2] == seen
+    assert [1, 1, 2, 2, 2, 2, 3, 3, 3] == seen
+
+
+def test_wrapping_refuses_a_python_that_is_too_new(monkeypatch: pytest.MonkeyPatch) -> None:
+    """There the error comes before the first call."""
+    monkeypatch.setattr(sys, "version_info", (3, 99, 0))
+
+    with pytest.raises(RuntimeError, match="not supported on Python"):
+        torch.compile(nn.Linear(1, 1))
 
 
 def test_without_a_compiler_only_the_first_call_fails() -> None:

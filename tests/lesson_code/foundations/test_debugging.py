@@ -18,6 +18,7 @@ from lesson_code.foundations.debugging import (
     assert_loss_is_healthy,
     assert_training_batch,
     counts,
+    forward_with,
     norms_with,
     outcome_of,
     overfit_digits,
@@ -142,13 +143,27 @@ def test_one_label_of_minus_100_is_left_out_in_silence() -> None:
 
 
 def test_one_infinite_feature_ruins_the_gradients_too() -> None:
-    """Loss and gradient norm become NaN together."""
+    """With one layer, the loss and every gradient become NaN together."""
     features, labels = spoiled_batches()["one infinite feature"]
     model = nn.Linear(4, 10)
+    loss = F.cross_entropy(model(features), labels)
+    loss.backward()
+
+    assert math.isnan(loss.item())
+    assert all(
+        tensor.grad is not None and tensor.grad.isnan().all() for tensor in model.parameters()
+    )
+
+
+def test_behind_a_relu_an_infinite_feature_ruins_only_some_gradients() -> None:
+    """Units that are off keep finite gradients, so the page says "all" of one layer only."""
+    features, labels = spoiled_batches()["one infinite feature"]
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(4, 16), nn.ReLU(), nn.Linear(16, 10))
     F.cross_entropy(model(features), labels).backward()
 
-    assert model.weight.grad is not None
-    assert math.isnan(model.weight.grad.norm().item())
+    assert model[0].weight.grad is not None
+    assert 0 < int(model[0].weight.grad.isnan().sum()) < model[0].weight.numel()
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf])
@@ -185,6 +200,14 @@ def test_where_nothing_is_learned_the_loss_does_not_move(name: str) -> None:
     first, last = overfit_twelve_examples(STEPS[name], seed=0)
 
     assert first == last
+
+
+def test_logits_that_are_only_detached_raise() -> None:
+    """The fault is quiet only where gradients are asked for again behind the cut."""
+    logits = nn.Linear(4, 3)(torch.randn(5, 4)).detach()
+
+    with pytest.raises(RuntimeError, match="does not require grad"):
+        F.cross_entropy(logits, torch.arange(5) % 3).backward()
 
 
 def test_real_digits_are_memorised() -> None:
@@ -241,11 +264,16 @@ def test_a_reloaded_model_answers_the_same_only_with_all_of_its_state() -> None:
 
 
 def test_two_runs_are_equal_unless_precision_or_device_differ() -> None:
-    """Equal on the CPU; bfloat16 shows in the losses, and a CPU tensor stops another device."""
+    """Equal on the CPU, and bfloat16 shows in the losses."""
     assert 0.0 == runs_with()
     assert 1e-4 < runs_with(mixed=True) < 0.5
+
+
+def test_a_forward_pass_on_another_device_needs_everything_there() -> None:
+    """Healthy, the network answers on the meta device; a mask made on the CPU stops it there."""
+    assert (12, 3) == tuple(forward_with("", torch.device("meta")).shape)
     with pytest.raises(RuntimeError, match="device") as error:
-        runs_with("mask", torch.device("meta"))
+        forward_with("mask", torch.device("meta"))
     assert any("x * torch.ones(16)" in str(frame.statement) for frame in error.traceback)
 
 
@@ -289,12 +317,12 @@ def test_the_page_shows_missing_gradients_and_counts(capsys: pytest.CaptureFixtu
 
 
 def test_the_page_shows_equal_and_different(capsys: pytest.CaptureFixture[str]) -> None:
-    """Every healthy line ends in 0; every fault is a difference or an error."""
+    """Every healthy line ends in 0 or passes; every fault is a difference or an error."""
     print_differences()
 
     probes = [line for line in capsys.readouterr().out.splitlines() if line.startswith("  ")]
     healthy = [line for line in probes if "healthy" in line]
-    assert ["0"] * 3 == [line.split()[-1] for line in healthy]
+    assert ["0", "0", "0", "passes"] == [line.split()[-1] for line in healthy]
     faulty = [line for line in probes if line not in healthy]
     assert all(line.endswith(("more than 0.0001", "RuntimeError")) for line in faulty)
 

@@ -203,9 +203,9 @@ def test_a_column_against_a_row_becomes_a_table() -> None:
     assert pairs == pytest.approx(loss.item())
 
 
-@pytest.mark.parametrize(("rows", "classes"), [(2, 2), (10, 10)])
+@pytest.mark.parametrize(("rows", "classes"), [(2, 2), (10, 10), (1, 2)])
 def test_as_many_rows_as_classes_only_warn(rows: int, classes: int) -> None:
-    """MSE with index labels runs there."""
+    """MSE with index labels runs there, and with a single row."""
     failure, warning = mse_of_indices(rows, classes)
 
     assert "no error" == failure

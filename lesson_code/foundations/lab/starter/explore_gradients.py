@@ -18,7 +18,8 @@ EXPRESSIONS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "max": lambda x: x.max(),
 }
 
-# Write three numbers in place of each None, before you compute anything.
+# Write three numbers in place of each None, before you compute anything. They are compared to six
+# digits: write a fraction as 1 / 7, not as 0.143.
 PREDICTIONS: dict[str, list[float] | None] = {
     "sum": None,
     "squares": None,

@@ -1,7 +1,8 @@
 """Step 3: train a classifier of handwritten digits, and stop at the first thing that is wrong.
 
-What is given: the options, the metrics file, and how the script stops. The rest is yours; Part 4
-has every piece of it. Six components are required:
+What is given: the options, the metrics file, and how the script stops. The rest is yours. The
+loop, the loaders and the checkpoint are in Part 4, the checks in Part 5; the trial write and the
+rule for a collapse are yours to invent. Six components are required:
 
 1. `DigitClassifier`, with every layer registered
 2. loaders for training (shuffled, with a seeded generator) and for validation
@@ -62,7 +63,10 @@ def check_optimizer(model: nn.Module, optimizer: torch.optim.Optimizer) -> None:
 
 
 def check_checkpoint_path(path: Path) -> None:
-    """Stop with `NOT_WRITABLE` if a trial write fails; leave nothing behind."""
+    """Make the folder if it is missing, and try to write there.
+
+    Stop with `NOT_WRITABLE` if that fails. Leave no file behind, and an older checkpoint as it is.
+    """
     raise NotImplementedError("check_checkpoint_path is yours to write")
 
 

@@ -231,6 +231,51 @@ def changed_script(folder: Path, name: str, old: str, new: str) -> Path:
         ("    with torch.no_grad():\n", "    if True:\n", "validation_mode", "records graphs"),
         ("            check_loss(loss.item())\n", "", "in_time", "went on to its end"),
         ("nn.Dropout(0.2)", "nn.Linear(128, 128)", "registered", "118,282"),
+        ("return logits\n", "return logits.softmax(dim=1)\n", "logits", "they sum to 1.000"),
+        ("criterion(model(", "criterion(2 * model(", "logits", "the loss got 10.000"),
+        ("criterion(model(features), labels)", "(model(features).sum() * 0)", "logits", "no call"),
+        (
+            "    criterion = nn.CrossEntropyLoss()",
+            "    criterion = nn.NLLLoss()",
+            "crit",
+            "NLLLoss",
+        ),
+        ("            optimizer.zero_grad()\n", "", "reset", "update 2 is 1.4"),
+        ("        optimizer.step()\n", "", "reset", "0 updates in 3 batches"),
+        ("        loss.backward()\n", "", "reset", "update 1 changes none"),
+        ("shuffle=True", "shuffle=False", "shuffled", "in both epochs"),
+        (
+            "            generator=torch.Generator().manual_seed(options.seed),\n",
+            "            generator=torch.Generator().manual_seed(time.perf_counter_ns()),\n",
+            "shuffled",
+            "two runs with one seed",
+        ),
+        ("MNIST(options.data, True, ", "MNIST(options.data, False, ", "apart", "the test files"),
+        (
+            "limited(validation, options.limit_val)",
+            "limited(training, options.limit_val)",
+            "apart",
+            "validation images are training images",
+        ),
+        (
+            'f"the model registers no parameters ({problem})"',
+            "str(problem)",
+            "fault and empty",
+            "PyTorch's error and no more",
+        ),
+        ("    check_optimizer(model, optimizer)\n", "", "before_training", "`partial-optimizer`"),
+        ("    check_checkpoint_path(path)\n", "", "before_training", "`unwritable`"),
+        ("smallest {smallest}, largest", "largest", "names_labels", "with labels [-2, 5, 5]"),
+        ("smallest {smallest}, largest {largest}", "bad", "names_labels", "labels [3, 14, 7]"),
+        ("        trial.unlink()\n", "", "trial_write", "found .trial-best.pt"),
+        ("        trial.unlink()\n", "        trial.replace(path)\n", "trial_write", "best.pt"),
+        ('path.with_name(f".trial-{path.name}")', "path", "trial_write", "an older checkpoint"),
+        (
+            "        path.parent.mkdir(parents=True, exist_ok=True)\n",
+            "",
+            "fault and labels",
+            "evidence: exit status 14",
+        ),
     ],
 )
 def test_a_fault_in_the_training_script_is_seen(
@@ -240,6 +285,74 @@ def test_a_fault_in_the_training_script_is_seen(
     folder = changed_script(tmp_path, "train_mnist.py", old, new)
 
     assert said in check("3", folder, "-k", tests).text
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "tests"),
+    [
+        ("smallest {smallest}, largest {largest}", "{smallest}-{largest}", "names_labels"),
+        (
+            "validate(model, validation, device)",
+            "validate(loader=validation, device=device, model=model)",
+            "checkpoint or shuffled",
+        ),
+        ("    return correct / seen\n", "    return correct / len(loader.dataset)\n", "mode"),
+        (
+            "            TRAINING_BATCH,\n",
+            "            TRAINING_BATCH,\n            pin_memory=True,\n",
+            "fault and labels",
+        ),
+        (
+            "        optimizer.step()\n",
+            "        nn.utils.clip_grad_norm_(model.parameters(), 0.1)\n        optimizer.step()\n",
+            "reset",
+        ),
+        (
+            "criterion(model(features), labels)",
+            "criterion(input=model(features), target=labels)",
+            "logits",
+        ),
+    ],
+)
+def test_an_unusual_training_script_passes(old: str, new: str, tests: str, tmp_path: Path) -> None:
+    """What is right in another way leaves nothing open in Step 3."""
+    folder = changed_script(tmp_path, "train_mnist.py", old, new)
+
+    checked = check("3", folder, "-k", tests)
+
+    assert {"passed"} == set(checked.states.values()), checked.text
+
+
+def test_two_sentences_are_one_too_many(tmp_path: Path) -> None:
+    """Lines that begin with `stopped:` are counted, and two of them are one too many."""
+    folder = changed_script(
+        tmp_path,
+        "train_mnist.py",
+        '        print(f"stopped: {reason}", file=sys.stderr)\n',
+        '        print(f"stopped: {reason}\\nstopped: again", file=sys.stderr)\n',
+    )
+
+    assert "begins with 'stopped:'" in check("3", folder, "-k", "fault and unwritable").text
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("    times = []\n", "    synchronize()\n    times = []\n"),
+        ("    return times\n", "    synchronize()\n    return times\n"),
+        (
+            "    for _ in range(WARM_UPS):\n        multiply(left, right)\n",
+            "    for _ in range(WARM_UPS):\n        multiply(left, right)\n        synchronize()\n",
+        ),
+    ],
+)
+def test_a_wait_more_is_no_fault(old: str, new: str, tmp_path: Path) -> None:
+    """Waiting where nothing is timed changes no time."""
+    folder = changed_script(tmp_path, "benchmark_devices.py", old, new)
+
+    checked = check("5", folder, "-k", "order")
+
+    assert {"passed"} == set(checked.states.values()), checked.text
 
 
 @pytest.mark.parametrize(

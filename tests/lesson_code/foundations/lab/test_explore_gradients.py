@@ -95,6 +95,27 @@ def test_a_fault_is_named(old: str, new: str, failed: set[str], tmp_path: Path) 
     assert failed == check("2", folder).failed
 
 
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [("[0.333, 0.333, 0.333]", "[0.333, 0.333, 0.333]"), ("1 / 3", "0.3333333333333333")],
+)
+def test_a_wrong_prediction_is_shown_with_its_precision(
+    written: str, shown: str, tmp_path: Path
+) -> None:
+    """Whatever was written, the learner reads it again, with the digits that count."""
+    folder = solved_folder(tmp_path)
+    script = folder / "explore_gradients.py"
+    source = script.read_text(encoding="utf-8")
+    assert 1 == source.count("[1 / 3, 1 / 3, 1 / 3]")
+    script.write_text(source.replace("[1 / 3, 1 / 3, 1 / 3]", written), encoding="utf-8")
+
+    checked = check("2", folder)
+
+    said = f"predicted {shown}; three numbers are compared to 0.000001"
+    assert said in " ".join(checked.text.split())
+    assert {"test_predictions"} == checked.failed
+
+
 def test_a_missing_reset_is_noticed(tmp_path: Path) -> None:
     """A tensor that keeps its gradient between calls gives answers that depend on the order."""
     folder = solved_folder(tmp_path)

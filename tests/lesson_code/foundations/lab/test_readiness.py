@@ -2,6 +2,7 @@
 
 import importlib
 import json
+import re
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -41,6 +42,11 @@ FAULTY = {
         '- Save and reload: the largest difference of the logits was "0.0".\n',
         "",
         "fewer than three checks with what was seen",
+    ),
+    "a check without a number": (
+        "## Validation versus",
+        "- Validate twice: both passes gave the same accuracy.\n\n## Validation versus",
+        "a check does not say what was seen",
     ),
     "wrong accuracy": ("0.898", "0.95", "the best validation accuracy is not in the evidence"),
     "missing key": (
@@ -99,6 +105,25 @@ def test_a_wrapped_note_is_as_complete(symptoms: Any) -> None:
     assert [] == symptoms(wrapped)
 
 
+@pytest.mark.parametrize("written", ["89.8 %", "89.80%", "89.8 percent", "0.8980"])
+def test_an_accuracy_may_be_written_in_percent(written: str, symptoms: Any) -> None:
+    """The metrics file has fractions, and a note may have either."""
+    assert [] == symptoms(GOOD.replace("0.898", written))
+
+
+@pytest.mark.parametrize("mark", ["-", "*", "+", "1.", "2)", " -"])
+def test_what_belongs_to_an_item_is_no_item(mark: str, symptoms: Any) -> None:
+    """A check may say in a list of its own what was run and seen, however its items are marked."""
+    inner = "- Overfit one batch:\n  - on a small batch\n  - seen: a final loss of 0.007\n"
+    nested = GOOD.replace("- Overfit one batch: 32 images, 100 steps, final loss 0.007.\n", inner)
+    assert nested != GOOD
+    before, title, checks = nested.partition("## Debugging checks")
+
+    note = before + title + re.sub("^- ", f"{mark} ", checks, flags=re.MULTILINE)
+
+    assert [] == symptoms(note)
+
+
 @pytest.mark.parametrize("fault", FAULTY)
 def test_a_faulty_note_has_one_finding(fault: str, symptoms: Any) -> None:
     """Each fault is found, and nothing besides."""
@@ -114,7 +139,8 @@ def test_the_template_lacks_everything(symptoms: Any) -> None:
 
     assert 15 == len(found)
     assert set(found) >= {said for _, _, said in FAULTY.values()} - {
-        "part of the note is text of the pages"
+        "part of the note is text of the pages",
+        "a check does not say what was seen",
     }
 
 

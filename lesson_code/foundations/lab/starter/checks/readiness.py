@@ -73,8 +73,11 @@ def _parts(text: str) -> dict[str, str]:
 
 
 def _items(text: str) -> list[str]:
-    """The items of a list, each with the lines that go on with it."""
-    return re.split(r"^\s*(?:[-*]|\d+\.)\s+(?=\S)", text, flags=re.MULTILINE)[1:]
+    """The outermost items of a list, each with the lines and the items that belong to it."""
+    starts = re.findall(r"^([ \t]*)(?:[-*+]|\d+[.)])\s+\S", text, flags=re.MULTILINE)
+    outermost = min(starts, key=len, default="")
+    item = rf"^{outermost} ?(?:[-*+]|\d+[.)])\s+(?=\S)"
+    return re.split(item, text, flags=re.MULTILINE)[1:]
 
 
 def _run_under_review(text: str, metrics: dict[str, Any]) -> list[Finding]:
@@ -92,10 +95,13 @@ def _run_under_review(text: str, metrics: dict[str, Any]) -> list[Finding]:
 def _debugging_checks(text: str) -> list[Finding]:
     items = _items(text)
     concrete = [item for item in items if re.search(r"\d|[\"“`'].{3,}[\"”`']", item)]
-    if len(concrete) >= CHECKS and len(concrete) == len(items):
-        return []
-    shown = f"{len(concrete)} of {len(items)} items have a number or quoted output"
-    return [Finding("fewer than three checks with what was seen", shown)]
+    if len(concrete) < CHECKS:
+        shown = f"{len(concrete)} of {len(items)} items have a number or quoted output"
+        return [Finding("fewer than three checks with what was seen", shown)]
+    return [
+        Finding("a check does not say what was seen", f"no number or quotation in: {first_line}")
+        for first_line in (item.strip().splitlines()[0] for item in items if item not in concrete)
+    ]
 
 
 def _difference(text: str) -> list[Finding]:
@@ -140,7 +146,10 @@ def _verdict(text: str) -> list[Finding]:
 
 def _observed(text: str, metrics: dict[str, Any]) -> list[Finding]:
     best = max((epoch["validation_accuracy"] for epoch in metrics.get("epochs", [])), default=None)
-    numbers = [float(number) for number in re.findall(r"\d+\.\d+", text)]
+    numbers = [
+        float(number) / (100 if percent else 1)
+        for number, percent in re.findall(r"(\d+\.\d+)(\s*(?:%|per ?cent))?", text)
+    ]
     if best is not None and any(abs(number - best) <= ACCURACY_TOLERANCE for number in numbers):
         return []
     recorded = "nothing" if best is None else f"{best:.4f}"

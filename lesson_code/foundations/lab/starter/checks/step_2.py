@@ -23,7 +23,7 @@ TOLERANCE = 1e-6
 COMPUTED_TOLERANCE = 1e-5  # in float32, after four sums
 WORDS = 15
 ACCUMULATION = "Part 2, “Gradients add up”"
-PREDICTED = point("each gradient is predicted before it is computed", "Part 2, “What a node keeps”")
+PREDICTED = point("each gradient is predicted before it is computed", "Lab, Step 2")
 RESET = point("the gradients are reset between the expressions", ACCUMULATION)
 SHOWN = point("accumulation is shown on purpose, and the reset is back afterwards", ACCUMULATION)
 
@@ -52,7 +52,10 @@ def test_predictions(script: ModuleType) -> None:
     missing = [name for name in EXPECTED if predictions.get(name) is None]
     require(not missing, "not everything is predicted yet", f"still None: {', '.join(missing)}")
     wrong = [
-        Finding(f"the prediction for {name} differs", f"predicted {list(predictions[name])}")
+        Finding(
+            f"the prediction for {name} differs",
+            f"predicted {predictions[name]!r}; three numbers are compared to {TOLERANCE:f}",
+        )
         for name, expected in EXPECTED.items()
         if not close(predictions[name], expected, TOLERANCE)
     ]

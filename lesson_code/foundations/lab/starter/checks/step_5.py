@@ -13,6 +13,7 @@ SCRIPT = "benchmark_devices.py"
 SIZES = (512, 1024, 2048)
 ITERATIONS = 5
 WARM_UPS = 3
+WAIT = "synchronise"
 PART = "Part 5, “A GPU changes the cost, not the contract”"
 TIMED = point("there are times for every size", PART)
 
@@ -48,6 +49,16 @@ def test_lines(worker: Worker) -> None:
         require(word in " ".join(lines), f"size {size}: nothing says {word!r}", timed[0])
 
 
+def without_idle_waits(events: list[str]) -> list[str]:
+    """The events, but for waits that no time depends on: in warm-ups, doubled, or at the end."""
+    kept: list[str] = []
+    for event in events:
+        warming_up = kept.count("work") < WARM_UPS
+        if event != WAIT or not (warming_up or kept[-1] == WAIT):
+            kept.append(event)
+    return kept[:-1] if kept[-1:] == [WAIT] else kept
+
+
 @point("the device is synchronised before both readings of the clock when CUDA is used", PART)
 def test_order(script: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     """The order of events is right, without a GPU; on one, CUDA's own wait is used by default."""
@@ -62,16 +73,16 @@ def test_order(script: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
         return float(len(events))
 
     def synchronize(*_: object) -> None:
-        events.append("synchronise")
+        events.append(WAIT)
 
     repetitions = 2
     run = part_of(script, "benchmark")
     parts = {"multiply": multiply, "synchronize": synchronize, "clock": clock}
     run(torch.device("cpu"), 8, repetitions, **parts)
     expected = ["work"] * WARM_UPS
-    expected += ["synchronise", "clock", "work", "synchronise", "clock"] * repetitions
+    expected += [WAIT, "clock", "work", WAIT, "clock"] * repetitions
     require(
-        events == expected,
+        without_idle_waits(events) == expected,
         "warm-ups, waiting, clock and work do not come in the order that gives the work's time",
         f"the order was: {', '.join(events)}",
     )
@@ -79,6 +90,6 @@ def test_order(script: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
         events.clear()
         monkeypatch.setattr(torch.cuda, "synchronize", synchronize)
         run(torch.device("cuda"), 8, repetitions)
-        found = events.count("synchronise")
+        found = events.count(WAIT)
         shown = f"{found} waits in {repetitions} repetitions"
         require(found >= 2 * repetitions, "on CUDA nothing waits for the device", shown)
