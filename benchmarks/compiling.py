@@ -38,9 +38,24 @@ def compiler() -> Iterator[None]:
 @contextmanager
 def nothing_compiled_yet() -> Iterator[None]:
     """Forget everything that was compiled, in memory and on disk, and again at the end."""
-    from torch._inductor.utils import fresh_inductor_cache  # importing it takes seconds
-
     torch.compiler.reset()
-    with fresh_inductor_cache():
+    with empty_cache():
         yield
     torch.compiler.reset()
+
+
+@contextmanager
+def empty_cache() -> Iterator[None]:
+    """Find nothing in the caches of the compiler; what is compiled already need not be again.
+
+    Within a second one, the first one's files stay until it ends.
+    """
+    from torch._inductor.utils import fresh_inductor_cache  # importing it takes seconds
+
+    with fresh_inductor_cache():
+        yield
+
+
+def compile_something_small(device: torch.device) -> None:
+    """Import the compiler and start it, so that the next one to use it does not pay for that."""
+    torch.compile(torch.nn.functional.gelu)(torch.ones(64, device=device))

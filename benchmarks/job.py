@@ -25,6 +25,7 @@ from benchmarks.quantities import write
 from benchmarks.summary import Entry
 
 QUICK_SHARE = 0.05  # of a part's usual time, for the forecast of a quick run
+SMALLEST_FACTOR, LARGEST_FACTOR = 0.3, 5.0  # one odd part must not decide about all that follow
 
 
 @dataclass
@@ -62,7 +63,8 @@ class Forecast:
     @property
     def factor(self) -> float:
         """Measured time over expected time, drawn towards one while little is known."""
-        return (self.took_s + 5) / (self.expected_s + 5)
+        factor = (self.took_s + 5) / (self.expected_s + 5)
+        return min(LARGEST_FACTOR, max(SMALLEST_FACTOR, factor))
 
     def learn(self, part: Part, took_s: float) -> None:
         """Take a measured part into account; a skipped one says nothing about the others."""

@@ -1,13 +1,15 @@
 """How we measure, in one place.
 
-Warm-ups are made first and kept apart. Before the clock (``time.perf_counter``) starts and before
-it stops, the device is waited for. Work that is too short for the clock is repeated within a sample
-and the sample divided. Things to be compared take turns, round by round and every other round
-backwards, so that a machine that gets busy or slow slows all of them down and not one. Every raw
-sample is kept, in seconds. On a GPU the device's own events are read beside the clock: where the
-two differ, the GPU waited.
+Warm-ups are made first and kept apart: the first run pays for what is done once, the last one says
+how long the work takes. Before the clock (``time.perf_counter``) starts and before it stops, the
+device is waited for. Work that is too short for the clock is repeated within a sample and the
+sample divided. Things to be compared take turns, round by round and every other round backwards, so
+that a machine that gets busy or slow slows all of them down and not one. Every raw sample is kept,
+in seconds. On a GPU the device's own events are read beside the clock: where the two differ, the
+GPU waited.
 """
 
+import gc
 import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -15,11 +17,14 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import torch
+from torch.nn import functional as F
+from torch.utils.checkpoint import checkpoint
 
 from benchmarks.summary import Entry, summarise
 from lesson_code.timing import time_repeatedly
 
 REPETITIONS = 5
+WARMUPS = 2  # a cold run would make short work look long
 SHORTEST_SAMPLE_S = 0.05
 T = TypeVar("T")
 
@@ -50,7 +55,7 @@ class Arm:
 def measure(
     arms: Mapping[str, Arm],
     repetitions: int = REPETITIONS,
-    warmups: int = 1,
+    warmups: int = WARMUPS,
     shortest_sample_s: float = SHORTEST_SAMPLE_S,
 ) -> dict[str, Entry]:
     """Time every arm, taking turns.
@@ -58,7 +63,8 @@ def measure(
     Args:
         arms: What to time, by the name of its entry.
         repetitions: Timed samples of each arm.
-        warmups: Untimed runs before them; the last one says how often to repeat short work.
+        warmups: Untimed runs before them; the last one says how often to repeat short work. One
+            is enough for work of seconds, which is never repeated.
         shortest_sample_s: Work shorter than this is repeated within each sample.
 
     Returns:
@@ -138,10 +144,18 @@ def peak_memory(
     device: torch.device,
     repetitions: int = 3,
     settings: dict[str, Any] | None = None,
+    before: int = 0,
 ) -> Entry | None:
     """The most GPU memory that tensors held at once while ``work`` ran, in bytes.
 
     One run before the counter is reset lets the optimizer make its state, so that it is counted.
+
+    Args:
+        work: What is watched.
+        device: Where it runs.
+        repetitions: How often the peak is read.
+        settings: What a reader needs to know to repeat it.
+        before: Bytes that do not count: what ``memory_before`` found.
 
     Returns:
         An entry, or None on a device that keeps no such count.
@@ -155,8 +169,38 @@ def peak_memory(
         torch.cuda.reset_peak_memory_stats(device)
         work()
         torch.cuda.synchronize(device)
-        samples.append(float(torch.cuda.max_memory_allocated(device)))
+        samples.append(float(torch.cuda.max_memory_allocated(device) - before))
     return entry(samples, "bytes", device=device.type, settings=settings or {})
+
+
+def memory_before(device: torch.device) -> int:
+    """Bytes that are allocated before something is built whose memory is to be read.
+
+    The matrix library keeps a workspace for each thread and stream that it ever served, on some
+    GPUs 32 MiB each. They are given back, and those that any training needs are taken anew: so
+    they are the same whatever ran before, and none is taken while the peak is read.
+
+    Returns:
+        Zero on a device that keeps no such count.
+    """
+    if device.type != "cuda":
+        return 0
+    gc.collect()
+    torch.cuda.synchronize(device)
+    give_back = getattr(torch._C, "_cuda_clearCublasWorkspaces", None)
+    if give_back:
+        give_back()
+    torch.cuda.empty_cache()
+    _take_workspaces(device)
+    torch.cuda.synchronize(device)
+    return torch.cuda.memory_allocated(device)
+
+
+def _take_workspaces(device: torch.device) -> None:
+    """Multiply with and without a bias, in this thread and in the one that goes backward."""
+    x = torch.ones(64, 64, device=device, requires_grad=True)
+    bias = torch.ones(64, device=device)
+    checkpoint(F.linear, x @ x, x, bias, use_reentrant=False).sum().backward()
 
 
 @contextmanager

@@ -90,14 +90,16 @@ def _gpu_details() -> dict[str, Any]:
     }
 
 
-def ask_nvidia_smi(*names: str, gpu: str = "0") -> dict[str, str]:
+def ask_nvidia_smi(*names: str, gpu: torch.device | int = 0) -> dict[str, str]:
     """What the driver's own tool says of a GPU; nothing where it is not there.
 
     Args:
         names: What to ask for, as ``nvidia-smi --help-query-gpu`` calls it.
-        gpu: Its number, or ``GPU-`` and its UUID.
+        gpu: The GPU, or its number among those that PyTorch sees.
     """
-    command = ["nvidia-smi", f"--id={gpu}", f"--query-gpu={','.join(names)}"]
+    # By its UUID: CUDA_VISIBLE_DEVICES changes PyTorch's numbers and not nvidia-smi's.
+    uuid = torch.cuda.get_device_properties(gpu).uuid
+    command = ["nvidia-smi", f"--id=GPU-{uuid}", f"--query-gpu={','.join(names)}"]
     try:
         done = subprocess.run(
             [*command, "--format=csv,noheader,nounits"],
@@ -123,7 +125,10 @@ def number(text: str | None) -> float | None:
 
 
 def gpu_state() -> dict[str, float] | None:
-    """Temperature, clocks and power of the GPU at this moment, as far as the driver tells."""
+    """Temperature, clocks and power of the GPU at this moment, as far as the driver tells.
+
+    Just after a part the GPU rests again: its clocks and its power are no longer those of the work.
+    """
     if not torch.cuda.is_available():
         return None
     read = ask_nvidia_smi(*GPU_STATE)

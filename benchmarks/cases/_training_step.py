@@ -18,7 +18,7 @@ from torch import nn
 from torchvision.models.resnet import Bottleneck, ResNet
 
 from benchmarks.cases import SkipPartError
-from benchmarks.method import Arm, float32_products, peak_memory
+from benchmarks.method import Arm, float32_products, memory_before, peak_memory
 from benchmarks.summary import Entry
 from lesson_code.gpu_training.training import Batch, train_one_epoch_amp
 
@@ -163,26 +163,29 @@ class Step:
 def peaks_of(builds: Mapping[str, Callable[[], Step]]) -> dict[str, Entry]:
     """The peak memory of each step, in bytes, as ``<name>_peak``.
 
-    Each is built and dropped again before the next one, so that it stands alone. A device that
-    keeps no such count gives no entries; a step that does not fit in its memory gives none either.
+    Each is built and dropped again before the next one, so that it stands alone, and what was
+    allocated before is not counted. A device that keeps no such count gives no entries; a step that
+    does not fit in its memory gives none either.
 
     Raises:
         SkipPartError: If none fits.
     """
     peaks = {}
+    gpu = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     for name, build in builds.items():
-        gc.collect()  # nothing of the step before may still be held
+        before = memory_before(gpu)  # nothing of the step before is held any more
         with contextlib.suppress(torch.OutOfMemoryError):
-            peaks[f"{name}_peak"] = _peak(build())
+            peaks[f"{name}_peak"] = _peak(build(), before)
     if not peaks:
         raise SkipPartError(NOTHING_FITS)
     return {name: peak for name, peak in peaks.items() if peak}
 
 
-def _peak(step: Step) -> Entry | None:
+def _peak(step: Step, before: int) -> Entry | None:
     step.settle()
+    settings = {**step.settings, "counted_from": "what was allocated before the model was built"}
     with step.training.switches():
-        return peak_memory(step, step.training.device, settings=step.settings)
+        return peak_memory(step, step.training.device, settings=settings, before=before)
 
 
 def random_images(batch_size: int, size: int, classes: int = 1000) -> Batch:
@@ -206,18 +209,28 @@ def arms_that_fit(builds: Mapping[str, Callable[[], Step]]) -> dict[str, Arm]:
     arms = {}
     left_out = []
     for name, build in builds.items():
-        try:
-            step = build()
-            step.settle()
-        except torch.OutOfMemoryError:
-            left_out.append(name)
-        else:
+        step = _settled(build)
+        if step:
             arms[name] = step.arm()
+        else:
+            left_out.append(name)
+            gc.collect()
+            torch.cuda.empty_cache()
     if not arms:
         raise SkipPartError(NOTHING_FITS)
     for arm in arms.values():
         arm.settings.update({"does_not_fit": left_out} if left_out else {})
     return arms
+
+
+def _settled(build: Callable[[], Step]) -> Step | None:
+    """The step after its first runs; None, and nothing of it is held, if it does not fit."""
+    try:
+        step = build()
+        step.settle()
+    except torch.OutOfMemoryError:
+        return None
+    return step
 
 
 def resnet50(quick: bool = False) -> ResNet:

@@ -13,7 +13,7 @@ import torch
 from torch import nn
 
 from benchmarks.cases import Part, Plan
-from benchmarks.compiling import compiler, nothing_compiled_yet
+from benchmarks.compiling import compile_something_small, compiler, nothing_compiled_yet
 from benchmarks.method import Arm, entry, measure
 from benchmarks.summary import Entry
 from lesson_code.gpu_training.training import Batch, train_one_epoch
@@ -70,9 +70,8 @@ def _compare(plan: Plan, name: str, device_name: str, device: torch.device) -> d
     where = f"{name}.{device_name}"
     first_s = []
     with compiler():
-        with nothing_compiled_yet():  # something small: it imports the compiler
-            small = partial(torch.compile(nn.functional.gelu), torch.ones(64, device=device))
-            warmup_s = _seconds(small, device)
+        with nothing_compiled_yet():
+            warmup_s = _seconds(partial(compile_something_small, device), device)
         for _ in range(0 if plan.quick else FIRST_CALLS - 1):
             with nothing_compiled_yet():
                 first_s.append(_seconds(_step(network, device, compiled=True), device))

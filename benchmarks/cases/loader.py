@@ -49,7 +49,8 @@ def worker_counts(plan: Plan) -> list[int]:
 def _compare_workers(plan: Plan) -> dict[str, Entry]:
     dataset = training_images(plan)
     arms = {f"workers_{n}": _loader_pass(dataset, n) for n in worker_counts(plan)}
-    return measure(arms, min(REPETITIONS, plan.repetitions), shortest_sample_s=0)
+    repetitions = min(REPETITIONS, plan.repetitions)
+    return measure(arms, repetitions, warmups=1, shortest_sample_s=0)
 
 
 def _loader_pass(dataset: Dataset[Sample], workers: int) -> Arm:
@@ -75,7 +76,7 @@ def _compare_copies(plan: Plan, gpu: torch.device) -> dict[str, Entry]:
         name: _training(dataset, workers, gpu, pinned, non_blocking)
         for name, (pinned, non_blocking) in COPIES.items()
     }
-    return measure(arms, min(REPETITIONS, plan.repetitions))
+    return measure(arms, min(REPETITIONS, plan.repetitions), warmups=1)
 
 
 def _training(

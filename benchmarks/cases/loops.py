@@ -18,6 +18,7 @@ from lesson_code.lab.products import of_indexed_tensors, of_lists, of_tensors
 SIZE = 100
 QUICK_SIZE = 8
 REPETITIONS = {"quick": 15, "slow": 3}  # the loop over tensors takes seconds
+WARMUPS = {"quick": 3, "slow": 1}
 PARTS = {"quick": ("cpu_library", "cpu_lists"), "slow": ("cpu_indexed_tensors",)}
 ENTRIES = PARTS["quick"] + PARTS["slow"]
 
@@ -43,4 +44,5 @@ def _measure(plan: Plan, part: str) -> dict[str, Entry]:
         name: Arm(ways[name], plan.cpu, settings, amount=2.0 * n**3, around=one_thread)
         for name in PARTS[part]
     }
-    return measure(arms, min(plan.repetitions, 3) if plan.quick else REPETITIONS[part], warmups=1)
+    repetitions = min(plan.repetitions, 3) if plan.quick else REPETITIONS[part]
+    return measure(arms, repetitions, WARMUPS[part])

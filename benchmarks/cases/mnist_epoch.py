@@ -53,7 +53,7 @@ def _compare(plan: Plan) -> dict[str, Entry]:
         arms[f"resident_{name}"] = _training(
             _Resident(everything, device), device, {**settings, "data": "prepared, on the device"}
         )
-    return measure(arms, plan.repetitions)
+    return measure(arms, plan.repetitions, warmups=1)  # an epoch takes seconds
 
 
 def training_images(plan: Plan) -> Dataset[Sample]:

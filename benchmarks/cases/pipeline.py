@@ -27,7 +27,7 @@ from torch.utils.data import DataLoader, Dataset
 
 from benchmarks.cases import IncompletePartError, Part, Plan
 from benchmarks.cases.utilisation import peak_product
-from benchmarks.method import entry, float32_products, measure
+from benchmarks.method import entry, float32_products, in_turn, measure
 from benchmarks.predictions import LOADERS, ORDER, RUNS, broken_order, keep_predictions
 from benchmarks.summary import Entry
 from lesson_code.devices import synchronize
@@ -178,9 +178,9 @@ def _compare(plan: Plan, gpu: torch.device, name: str, recompute: Recompute) -> 
     seconds: dict[str, list[float]] = {loader: [] for loader in LOADERS}
     traces: dict[str, list[Event]] = {}
     with float32_products(format.tf32):
-        for _ in range(ROUNDS):
-            for loader in LOADERS:
-                seconds[loader] += _timed(training, loaders[loader], sizes, loader)
+        for number in range(ROUNDS):
+            for loader, batches in in_turn(loaders, number):
+                seconds[loader] += _timed(training, batches, sizes, loader)
         for loader in LOADERS:
             traces[loader] = _diagnosed(training, loaders[loader], sizes, loader)
 

@@ -25,7 +25,8 @@ BATCH_SIZES = (16, 64, 256, 1024, 4096)
 QUICK_WIDTHS, QUICK_BATCH_SIZES = HIDDEN_WIDTHS[:2], BATCH_SIZES[:2]
 PRODUCT_SIZES = (128, 256, 512, 1024, 2048, 4096)
 BROWSER = ("browser_cpu", "browser_gpu")
-LONGEST_STEP_S = 2.0  # with all that is done once; what takes longer is not raced
+LONGEST_STEP_S = 2.0  # what takes longer is not raced
+HOPELESS_S = 20.0  # so long a first step is not only what is done once
 SEED = 0
 CELLS = tuple(f"width_{first}.batch_{size}" for first, _ in HIDDEN_WIDTHS for size in BATCH_SIZES)
 BROWSER_ENTRIES = (
@@ -52,7 +53,7 @@ def _compare(plan: Plan, hidden: tuple[int, int], batch_size: int) -> dict[str, 
         f"{name}.{device_name}": _Training(hidden, batch_size, device)
         for device_name, device in plan.devices.items()
     }
-    slow = [arm for arm, training in trainings.items() if training.first_step_s > LONGEST_STEP_S]
+    slow = [arm for arm, training in trainings.items() if training.step_s > LONGEST_STEP_S]
     if len(slow) == len(trainings):
         raise SkipPartError(f"a step takes more than {LONGEST_STEP_S:.0f} s on this machine")
     settings: dict[str, Any] = {"width": hidden[0], "batch_size": batch_size}
@@ -69,7 +70,7 @@ class _Training:
     Attributes:
         device: Where it trains.
         batch_size: Samples of a step.
-        first_step_s: What the first step took, with all that is done once.
+        step_s: The shorter of its first two steps: the first one pays for what is done once.
     """
 
     def __init__(self, hidden: tuple[int, int], batch_size: int, device: torch.device) -> None:
@@ -78,7 +79,10 @@ class _Training:
         self.batch_size = batch_size
         self.step = _step(hidden, batch_size, device)
         self._loss = torch.zeros(())
-        [self.first_step_s] = time_repeatedly(self.run, device, repetitions=1, warmup=0)
+        [self.step_s] = time_repeatedly(self.run, device, repetitions=1, warmup=0)
+        if self.step_s <= HOPELESS_S:
+            [again_s] = time_repeatedly(self.run, device, repetitions=1, warmup=0)
+            self.step_s = min(self.step_s, again_s)
 
     def run(self) -> None:
         """One step; on a GPU it is only asked for."""

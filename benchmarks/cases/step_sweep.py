@@ -42,7 +42,7 @@ def _cell(plan: Plan, width: int, batch_size: int) -> dict[str, Entry]:
         f"width_{width}.batch_{batch_size}.{name}": _arm(width, batch_size, device)
         for name, device in plan.devices.items()
     }
-    return measure(arms, plan.repetitions)
+    return measure(arms, plan.repetitions, warmups=3)
 
 
 def _arm(width: int, batch_size: int, device: torch.device) -> Arm:

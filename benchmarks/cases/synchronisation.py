@@ -13,7 +13,7 @@ import torch
 from torch import nn
 
 from benchmarks.cases import Part, Plan
-from benchmarks.method import entry
+from benchmarks.method import entry, in_turn
 from benchmarks.summary import Entry
 from lesson_code.devices import synchronize
 
@@ -65,8 +65,8 @@ def _compare(plan: Plan, name: str, device: torch.device) -> dict[str, Entry]:
     for method in methods.values():
         seconds_by(method, model, images)  # warm-up
     samples: dict[str, list[float]] = {entry_name: [] for entry_name in methods}
-    for _ in range(plan.repetitions * SAMPLES_PER_REPETITION):
-        for entry_name, method in methods.items():
+    for number in range(plan.repetitions * SAMPLES_PER_REPETITION):
+        for entry_name, method in in_turn(methods, number):
             samples[entry_name].append(seconds_by(method, model, images))
     return {
         entry_name: entry(

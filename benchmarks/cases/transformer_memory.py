@@ -6,7 +6,6 @@ matrix library holds for itself before the model is built is not counted. Each e
 mission's model predicts for it; what that says would not fit is not tried.
 """
 
-import gc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -16,7 +15,7 @@ from typing import Any, Protocol
 import torch
 
 from benchmarks.cases import Part, Plan, SkipPartError
-from benchmarks.method import entry
+from benchmarks.method import entry, memory_before
 from benchmarks.predictions import (
     CAP_BYTES,
     CONFIGURATIONS,
@@ -78,11 +77,7 @@ class CudaMeter:
 
     def __init__(self, gpu: torch.device) -> None:
         self.gpu = gpu
-        self.before = 0
-        gc.collect()
-        torch.cuda.synchronize(gpu)
-        torch.cuda.empty_cache()
-        self.before = self.now()
+        self.before = memory_before(gpu)
         self.reset_peak()
 
     def now(self) -> int:
@@ -110,7 +105,7 @@ class CudaMeter:
 
 
 def meter_of(device: torch.device) -> Meter:
-    """The meter of a GPU, after the matrix library has taken its workspace.
+    """The meter of a GPU, after each regime has loaded its kernels.
 
     Raises:
         SkipPartError: On a device that keeps no such count.

@@ -220,8 +220,7 @@ def utilisation(gpu: torch.device) -> float:
     Raises:
         SkipPartError: If nvidia-smi is not there or does not say.
     """
-    which = f"GPU-{torch.cuda.get_device_properties(gpu).uuid}" if gpu.type == "cuda" else "0"
-    busy = number(ask_nvidia_smi("utilization.gpu", gpu=which).get("utilization.gpu"))
+    busy = number(ask_nvidia_smi("utilization.gpu", gpu=gpu).get("utilization.gpu"))
     if busy is None:
         raise SkipPartError("nvidia-smi does not say how busy the GPU is")
     return busy

@@ -4,12 +4,14 @@ import os
 import subprocess
 import sys
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import torch
 
 from benchmarks.cases import SkipPartError
-from benchmarks.compiling import compiler, nothing_compiled_yet
+from benchmarks.compiling import compiler, empty_cache, nothing_compiled_yet
 
 REPOSITORY = Path(__file__).parents[2]
 # In a process of its own: PyTorch looks for a compiler once and remembers what it found.
@@ -78,3 +80,41 @@ def test_nothing_compiled_before_is_found() -> None:
     assert within != before
     assert within != os.environ.get("TORCHINDUCTOR_CACHE_DIR")
     assert not Path(within).exists()
+
+
+def test_an_empty_cache_within_another_leaves_the_first_ones_files() -> None:
+    """What was compiled first is still in use, and its files go when its own cache ends."""
+    with empty_cache():
+        first = Path(os.environ["TORCHINDUCTOR_CACHE_DIR"])
+        with empty_cache():
+            second = Path(os.environ["TORCHINDUCTOR_CACHE_DIR"])
+
+            assert first != second
+            assert not list(second.iterdir())
+            assert first.exists()
+        assert first == Path(os.environ["TORCHINDUCTOR_CACHE_DIR"])
+
+    assert not first.exists()
+
+
+def test_what_is_compiled_stays_so_when_an_empty_cache_comes() -> None:
+    """Only new functions are compiled; a back end that counts stands in for the real one."""
+    compiled: list[str] = []
+
+    def counting(name: str) -> Callable[[torch.fx.GraphModule, object], Callable[..., object]]:
+        def backend(graph: torch.fx.GraphModule, _: object) -> Callable[..., object]:
+            compiled.append(name)
+            return graph.forward
+
+        return backend
+
+    first = torch.compile(lambda x: x + 1, backend=counting("first"))
+    second = torch.compile(lambda x: x + 2, backend=counting("second"))
+
+    with nothing_compiled_yet():
+        first(torch.ones(2))
+        with empty_cache():
+            second(torch.ones(2))
+            first(torch.ones(2))
+
+    assert ["first", "second"] == compiled

@@ -349,6 +349,20 @@ def test_a_skipped_part_teaches_the_forecast_nothing(
     assert ["one l"] == outcome.left
 
 
+@pytest.mark.parametrize("quick", [False, True])
+def test_one_odd_part_does_not_decide_about_the_others(quick: bool) -> None:
+    """However wrong its forecast was, later ones lie between 0.3 and 5 times what they expect."""
+    later = Part("later", entries("a"), expected_s=360)
+    usual = Forecast(quick).seconds(later)
+    too_short, too_long = Forecast(quick), Forecast(quick)
+
+    too_short.learn(Part("odd", entries("a"), expected_s=441), took_s=10)
+    too_long.learn(Part("odd", entries("a"), expected_s=1), took_s=600)
+
+    assert 0.3 * usual <= too_short.seconds(later) < usual
+    assert usual < too_long.seconds(later) <= 5 * usual
+
+
 def test_forecast_of_a_quick_run_is_short() -> None:
     """Parts say how long they take in full; a quick run takes a small part of that."""
     part = Part("p", entries("a"), expected_s=100)
@@ -534,6 +548,27 @@ def test_machine_slugs() -> None:
     """A folder's name says cores, or the GPU."""
     assert machine_slug(2, None) == "cpu-2-cores"
     assert machine_slug(16, "NVIDIA H100 80GB HBM3") == "nvidia-h100-80gb-hbm3"
+
+
+def test_the_driver_is_asked_about_the_gpu_that_works(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By its UUID: where CUDA_VISIBLE_DEVICES hides a card, nvidia-smi's number 0 is another."""
+    asked: list[str] = []
+
+    def answers(command: list[str], **_: object) -> SimpleNamespace:
+        asked.extend(command)
+        return SimpleNamespace(stdout="41, 1980, 2619, 120.5\n")
+
+    monkeypatch.setattr(subprocess, "run", answers)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(
+        torch.cuda, "get_device_properties", lambda gpu: SimpleNamespace(uuid=f"of-{gpu}")
+    )
+
+    state = provenance.gpu_state()
+
+    assert "--id=GPU-of-0" in asked
+    assert state is not None
+    assert (41.0, 120.5) == (state["temperature_c"], state["power_w"])
 
 
 def test_a_commit_is_named_only_if_the_code_is_as_committed(

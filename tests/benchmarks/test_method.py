@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 import torch
 
-from benchmarks.method import Arm, entry, float32_products, measure, peak_memory
+from benchmarks import method
+from benchmarks.method import Arm, entry, float32_products, measure, memory_before, peak_memory
 from lesson_code.timing import time_repeatedly
 
 CPU = torch.device("cpu")
@@ -50,7 +51,7 @@ def test_warmups_are_kept_apart(monkeypatch: pytest.MonkeyPatch) -> None:
 
     measured = measure({"a": Arm(clock.work(30.0, 1.0), CPU)}, repetitions=5)["a"]
 
-    assert measured["warmups"] == [30.0]
+    assert measured["warmups"] == [30.0, 1.0]
     assert measured["samples"] == pytest.approx([1.0] * 5)
 
 
@@ -65,7 +66,19 @@ def test_short_work_is_repeated_within_a_sample_and_divided(
 
     assert measured["loops"] == 50
     assert measured["samples"] == pytest.approx([0.001, 0.001])
-    assert len(work.started) == 1 + 2 * 50
+    assert len(work.started) == 2 + 2 * 50
+
+
+def test_a_slow_first_run_does_not_make_short_work_look_long(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Loading kernels takes 0.2 s, a step 0.3 ms: a sample still lasts 0.05 s."""
+    clock = Clock(monkeypatch)
+
+    measured = measure({"a": Arm(clock.work(0.2, 0.0003), CPU)}, shortest_sample_s=0.05)["a"]
+
+    assert 0.05 <= measured["loops"] * 0.0003
+    assert [0.0003] * 5 == pytest.approx(measured["samples"])
 
 
 def test_arms_take_turns(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -73,7 +86,7 @@ def test_arms_take_turns(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock(monkeypatch)
     first, second = clock.work(1.0), clock.work(2.0)
 
-    measure({"a": Arm(first, CPU), "b": Arm(second, CPU)}, repetitions=3)
+    measure({"a": Arm(first, CPU), "b": Arm(second, CPU)}, repetitions=3, warmups=1)
 
     assert first.started == [0, 3, 8, 9]
     assert second.started == [1, 4, 6, 10]
@@ -164,7 +177,7 @@ def test_events_show_that_the_device_was_not_busy(monkeypatch: pytest.MonkeyPatc
     measured = measure({"cuda": Arm(work, CUDA)}, repetitions=1)["cuda"]
 
     assert measured["samples"] == pytest.approx([3.001])
-    assert measured["device_samples"][0] <= 3.001
+    assert measured["device_samples"][0] <= 3.001 + 1e-9
 
 
 def test_no_events_on_a_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -195,6 +208,22 @@ def test_taking_turns_cancels_a_drift(monkeypatch: pytest.MonkeyPatch) -> None:
 
     assert second["median"] > 1.1 * first["median"]
     assert both["b"]["median"] == pytest.approx(both["a"]["median"], rel=0.025)
+
+
+@pytest.mark.parametrize(
+    ("rounds", "least", "most"),
+    [(4, 0, 0.002), (6, 0, 0.002), (5, 0.019, 0.021), (7, 0.019, 0.021)],
+)
+def test_turned_rounds_leave_nothing_if_even_and_one_runs_drift_if_odd(
+    monkeypatch: pytest.MonkeyPatch, rounds: int, least: float, most: float
+) -> None:
+    """With an odd number, the medians of two equal things lie one run apart."""
+    machine = SlowingMachine(monkeypatch)
+
+    both = measure({name: Arm(machine.work, CPU) for name in "ab"}, repetitions=rounds)
+
+    apart = abs(both["b"]["median"] / both["a"]["median"] - 1)
+    assert least <= apart <= most
 
 
 # Wrong ways, and what they read
@@ -238,13 +267,13 @@ def test_without_a_warm_up_the_first_run_is_in_the_mean(monkeypatch: pytest.Monk
 
     assert wrong == 6.0
     assert right["median"] == 1.0
-    assert right["warmups"] == [26.0]
+    assert right["warmups"] == [26.0, 1.0]
 
 
 def test_one_sample_may_be_the_disturbed_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """And nothing shows it; five say what is usual, and that one was not."""
     clock = Clock(monkeypatch)
-    once, often = clock.work(1.0, 9.0, 1.0), clock.work(1.0, 9.0, 1.0)
+    once, often = clock.work(1.0, 1.0, 9.0, 1.0), clock.work(1.0, 1.0, 9.0, 1.0)
     wrong = measure({"a": Arm(once, CPU)}, repetitions=1)["a"]
     right = measure({"a": Arm(often, CPU)}, repetitions=5)["a"]
 
@@ -275,7 +304,7 @@ def test_what_the_work_reached_stands_beside_its_time(monkeypatch: pytest.Monkey
 
     measured = measure({"a": arm}, repetitions=2)["a"]
 
-    assert measured["outcome"] == {"runs": 3.0}
+    assert measured["outcome"] == {"runs": 4.0}
     assert measured["amount"] == 64
 
 
@@ -298,7 +327,7 @@ def test_each_arm_runs_under_its_own_switches(monkeypatch: pytest.MonkeyPatch) -
     arms = {n: Arm(partial(work, n), CPU, around=partial(switch, n)) for n in ("a", "b")}
     measure(arms, repetitions=2)
 
-    assert seen == [(name, [name]) for name in "ababba"]
+    assert seen == [(name, [name]) for name in "aabbabba"]
 
 
 def test_precision_switches_are_put_back() -> None:
@@ -336,6 +365,75 @@ def test_peak_memory_has_no_counter_on_a_cpu() -> None:
 
     assert peak_memory(lambda: ran.append(1), CPU) is None
     assert ran
+    assert 0 == memory_before(CPU)
+
+
+class FakeMemory:
+    """A GPU's counters, where earlier work has left the workspaces of the matrix library."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, workspaces: int) -> None:
+        self.workspaces = workspaces
+        self.held = 0
+        self.peak = 0
+        for name, replacement in {
+            "synchronize": lambda _: None,
+            "empty_cache": lambda: None,
+            "memory_allocated": lambda _: self.allocated,
+            "reset_peak_memory_stats": lambda _: setattr(self, "peak", self.allocated),
+            "max_memory_allocated": lambda _: self.peak,
+        }.items():
+            monkeypatch.setattr(torch.cuda, name, replacement)
+        give_back = partial(setattr, self, "workspaces", 0)
+        monkeypatch.setattr(torch._C, "_cuda_clearCublasWorkspaces", give_back, raising=False)
+        monkeypatch.setattr(method, "_take_workspaces", lambda _: self.multiply())
+
+    @property
+    def allocated(self) -> int:
+        """What is held now."""
+        return self.held + self.workspaces
+
+    def multiply(self) -> None:
+        """Take the two workspaces that any training needs, unless they are there."""
+        self.workspaces = max(self.workspaces, 64)
+
+    def step(self) -> None:
+        """Multiply, and need 100 for a moment."""
+        self.multiply()
+        self.peak = max(self.peak, self.allocated + 100)
+
+
+@pytest.mark.parametrize("left_over", [0, 32, 96])
+def test_peaks_do_not_count_what_lay_there_before(
+    monkeypatch: pytest.MonkeyPatch, left_over: int
+) -> None:
+    """A model of 1000 with 100 more at once peaks at 1100, whatever ran before."""
+    gpu = FakeMemory(monkeypatch, left_over)
+
+    before = memory_before(CUDA)
+    gpu.held = 1000
+    measured = peak_memory(gpu.step, CUDA, before=before)
+
+    assert 64 == before
+    assert measured is not None
+    assert [1100.0] * 3 == measured["samples"]
+
+
+def test_both_kinds_of_products_run_forward_and_backward() -> None:
+    """What takes the workspaces runs on any device."""
+    method._take_workspaces(CPU)
+
+
+@pytest.mark.gpu
+def test_workspaces_are_in_no_peak() -> None:
+    """The counter rises by what a product makes, and not by what the matrix library keeps."""
+    before = memory_before(CUDA)
+    x = torch.ones(256, 256, device="cuda", requires_grad=True)
+
+    measured = peak_memory(lambda: (x @ x).sum().backward(), CUDA, before=before)
+
+    assert measured is not None
+    assert 2**18 <= measured["median"] < 2**22
+    assert before == memory_before(CUDA) - 2 * 2**18
 
 
 @pytest.mark.gpu

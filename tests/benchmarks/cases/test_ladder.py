@@ -1,6 +1,8 @@
 """The ladder: rungs take turns, a broken one stops no other, and the limit is computed."""
 
+import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -66,8 +68,8 @@ def test_rungs_take_turns_and_a_broken_one_stops_no_other() -> None:
     log: list[str] = []
     climb = ladder.Climb(CPU, two_images())
     for name, breaks in (("a", 0), ("b", 2), ("c", 0)):
-        climb.set_up(name, rung(log, name, breaks), two_images())
-    for number in range(3):
+        climb.begin(name, rung(log, name, breaks), two_images())
+    for number in (1, 2):
         climb.one_epoch(number)
     entries = climb.entries("cpu", two_images())
 
@@ -77,6 +79,67 @@ def test_rungs_take_turns_and_a_broken_one_stops_no_other() -> None:
     assert entries["cpu_a"]["loss"] == pytest.approx(1 / 3)
     assert entries["cpu_a.accuracy"]["samples"] == [100.0]
     assert entries["cpu_a.accuracy"]["settings"]["accuracy_percent_by_epoch"] == [100.0] * 3
+
+
+def test_what_is_done_once_is_told_with_the_first_epoch(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Setting up takes 3 s, the first epoch 2 s, a later one 1 s: 5 s, and 1 s."""
+    now = [0.0]
+    monkeypatch.setattr(time, "perf_counter", lambda: now[0])
+    durations = iter([2.0, 1.0, 1.0])
+
+    def build(data: Data, device: torch.device) -> Training:
+        now[0] += 3.0
+
+        def epoch() -> float:
+            now[0] += next(durations)
+            return 0.5
+
+        return Training(epoch, lambda images: torch.eye(10)[: len(images)])
+
+    climb = ladder.Climb(CPU, two_images())
+    climb.begin("a", build, two_images())
+    for number in (1, 2):
+        climb.one_epoch(number)
+    entries = climb.entries("cpu", two_images())
+
+    assert [5.0] == entries["cpu_a.first_epoch"]["samples"]
+    assert [5.0] == entries["cpu_a"]["warmups"]
+    assert [1.0, 1.0] == entries["cpu_a"]["samples"]
+
+
+def test_each_compiled_rung_begins_with_an_empty_cache_and_keeps_what_it_compiled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Three caches for three rungs and none for the others; nothing is forgotten until the end."""
+    done: list[str] = []
+
+    @contextmanager
+    def cache() -> Iterator[None]:
+        done.append("cache")
+        yield
+        done.append("cache ends")
+
+    @contextmanager
+    def forgotten() -> Iterator[None]:
+        done.append("forget")
+        yield
+        done.append("forget")
+
+    monkeypatch.setattr(ladder, "empty_cache", cache)
+    monkeypatch.setattr(ladder, "nothing_compiled_yet", forgotten)
+    monkeypatch.setattr(ladder, "compile_something_small", lambda _: done.append("small"))
+    monkeypatch.setattr(ladder, "_data", lambda _: (two_images(), two_images()))
+    monkeypatch.setattr(ladder, "EPOCHS", 2)
+    names = ("fused", *ladder.COMPILED)
+    monkeypatch.setattr(ladder, "CUDA_RUNGS", {name: rung(done, name) for name in names})
+    monkeypatch.setattr(ladder, "_can_compile", lambda _: True)
+
+    entries = part(Plan(tmp_path, gpu=CPU), "cuda").measure()
+
+    begun = ["fused", *(step for name in ladder.COMPILED for step in ("cache", name))]
+    turns = [*reversed(names), "cache ends", "cache ends", "cache ends"]
+    assert ["forget", "small", *begun, *turns, "forget"] == done
+    assert {f"cuda_{name}.first_epoch" for name in names} < set(entries)
 
 
 def test_rungs_see_the_same_random_numbers_in_each_epoch() -> None:
@@ -95,8 +158,8 @@ def test_rungs_see_the_same_random_numbers_in_each_epoch() -> None:
 
     climb = ladder.Climb(CPU, two_images())
     for name in drawn:
-        climb.set_up(name, draws(name), two_images())
-    for number in range(3):
+        climb.begin(name, draws(name), two_images())
+    for number in (1, 2):
         climb.one_epoch(number)
 
     assert drawn["a"] == drawn["b"]
@@ -110,8 +173,8 @@ def test_a_rung_that_can_not_be_built_is_put_aside() -> None:
         raise OSError("no compiler")
 
     climb = ladder.Climb(CPU, two_images())
-    climb.set_up("a", broken, two_images())
-    climb.one_epoch(0)
+    climb.begin("a", broken, two_images())
+    climb.one_epoch(1)
 
     assert climb.broken == {"a": "a: OSError: no compiler"}
     assert climb.entries("cpu", two_images()) == {}
@@ -188,8 +251,8 @@ def test_the_gpus_rungs_all_come_through(tmp_path: Path) -> None:
     data, test = ladder._data(plan)
     climb = ladder.Climb(torch.device("cuda"), test)
     for name, build in ladder.CUDA_RUNGS.items():
-        climb.set_up(name, build, data)
-    for number in range(3):
+        climb.begin(name, build, data)
+    for number in (1, 2):
         climb.one_epoch(number)
     entries = climb.entries("cuda", data)
     accuracies = {name: entries[f"cuda_{name}.accuracy"]["median"] for name in ladder.CUDA_RUNGS}

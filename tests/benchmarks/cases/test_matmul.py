@@ -7,6 +7,7 @@ import torch
 
 from benchmarks.cases import Plan, matmul
 
+CPU = torch.device("cpu")
 SMALLEST = "n_64"
 
 
@@ -40,6 +41,14 @@ def test_the_precision_switches_are_put_back(tmp_path: Path, one_thread: None) -
 
     after = torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32
     assert before == after
+
+
+def test_a_size_for_the_gpu_alone_is_expected_to_take_a_gpus_time(tmp_path: Path) -> None:
+    """The largest product takes about ten seconds there; on a CPU it would take minutes."""
+    expected_s = {part.name: part.expected_s for part in matmul.parts(Plan(tmp_path, gpu=CPU))}
+
+    assert 5 < expected_s["n_2048"] < 10
+    assert 5 < expected_s["n_8192"] < 20
 
 
 @pytest.mark.gpu

@@ -209,6 +209,23 @@ def test_the_work_is_set_to_a_loader_share_of_40_percent(monkeypatch: pytest.Mon
     assert 0.4 == pytest.approx(2 * work * 1e-3 / (2 * work * 1e-3 + 0.3))
 
 
+def test_loaders_take_turns_there_and_back(
+    monkeypatch: pytest.MonkeyPatch, quick_part: Mapping[str, Any]
+) -> None:
+    """The second round begins with the loader that ended the first one."""
+    timed: list[str] = []
+
+    def seconds(training: object, loader: object, sizes: object, name: str) -> list[float]:
+        timed.append(name)
+        return [1.0]
+
+    monkeypatch.setattr(case, "_timed", seconds)
+
+    quick_part["float32.none"].measure()
+
+    assert ["plain", "prefetch", "prefetch", "plain"] == timed
+
+
 @pytest.mark.parametrize("name", ["float32.none", "bfloat16.full"])
 def test_a_part_says_where_the_time_of_both_loaders_went(
     quick_part: Mapping[str, Any], name: str

@@ -45,7 +45,7 @@ def test_both_devices_begin_with_the_same_weights_and_batch() -> None:
     first, second = (race._Training((64, 32), 16, CPU) for _ in range(2))
 
     assert first.loss == second.loss
-    assert 0 < first.first_step_s
+    assert 0 < first.step_s
 
 
 def test_a_device_that_is_too_slow_is_left_out_and_named(
@@ -53,16 +53,35 @@ def test_a_device_that_is_too_slow_is_left_out_and_named(
 ) -> None:
     """The other one is measured all the same; where no device is left, the part is skipped."""
     part = next(race.parts(Plan(tmp_path, quick=True, gpu=CPU)))
-    slow = iter([3.0, 0.001])
-    monkeypatch.setattr(race, "time_repeatedly", lambda run, *_, **__: (run(), [next(slow)])[1])
+    took = iter([3.0, 2.5, 2.1, 0.001])
+    monkeypatch.setattr(race, "time_repeatedly", lambda run, *_, **__: (run(), [next(took)])[1])
 
     [(name, entry)] = part.measure().items()
 
     assert "width_64.batch_16.cuda" == name
     assert ["width_64.batch_16.cpu"] == entry["settings"]["too_slow"]
-    slow = iter([3.0, 3.0])
+    took = iter([3.0] * 4)
     with pytest.raises(SkipPartError, match="a step takes more than 2 s on this machine"):
         part.measure()
+
+
+def test_what_is_done_once_makes_no_device_too_slow(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, one_thread: None
+) -> None:
+    """A first step that loads libraries for 2.1 s is made again, and the second one counts."""
+    part = next(race.parts(Plan(tmp_path, quick=True, gpu=CPU)))
+    took = iter([0.01, 0.001, 2.1, 0.001])
+    monkeypatch.setattr(race, "time_repeatedly", lambda run, *_, **__: (run(), [next(took)])[1])
+
+    assert {"width_64.batch_16.cpu", "width_64.batch_16.cuda"} == set(part.measure())
+
+
+def test_a_hopeless_step_is_not_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After 25 s nobody waits for a second one."""
+    took = iter([25.0])
+    monkeypatch.setattr(race, "time_repeatedly", lambda run, *_, **__: (run(), [next(took)])[1])
+
+    assert 25.0 == race._Training((64, 32), 16, CPU).step_s
 
 
 def test_a_quick_run_tries_a_few_small_cells(tmp_path: Path) -> None:
@@ -92,7 +111,7 @@ def test_the_race_on_a_gpu(tmp_path: Path) -> None:
 class Instant:
     """A training that takes no time and trains nothing."""
 
-    first_step_s = 0.001
+    step_s = 0.001
     loss = 0.5
 
     def __init__(self, hidden: tuple[int, int], batch_size: int, device: torch.device) -> None:

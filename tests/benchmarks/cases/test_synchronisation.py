@@ -71,6 +71,23 @@ def test_wrong_methods_say_that_they_are_wrong(tmp_path: Path, one_thread: None)
     assert torch.is_grad_enabled()
 
 
+def test_methods_take_turns_there_and_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every other round begins with the last method, after a warm-up of each."""
+    timed: list[synchronisation.Method] = []
+
+    def seconds(method: synchronisation.Method, *_: object) -> float:
+        timed.append(method)
+        return 1.0
+
+    monkeypatch.setattr(synchronisation, "seconds_by", seconds)
+    [_, part] = synchronisation.parts(Plan(tmp_path, quick=True, gpu=torch.device("cpu")))
+
+    part.measure()
+
+    there = list(METHODS.values())
+    assert [*there, *there, *reversed(there), *there, *reversed(there)] == timed[:20]
+
+
 @pytest.mark.gpu
 def test_a_clock_that_does_not_wait_reads_too_little(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -1,5 +1,6 @@
 """The step that cases about whole models share: its peaks, its scale, and what does not fit."""
 
+import weakref
 from collections.abc import Callable
 from pathlib import Path
 
@@ -32,7 +33,7 @@ def test_every_case_names_its_peaks(
     """Where memory can be counted, each case gives all the peaks that it announces."""
     module = cases.load(name)
 
-    def counted(step: Step) -> Entry:
+    def counted(step: Step, _: int) -> Entry:
         return entry([1.0], "bytes", device="cuda", settings=step.settings)
 
     monkeypatch.setattr(_training_step, "_peak", counted)
@@ -56,6 +57,56 @@ def test_arms_that_do_not_fit_are_named_beside_the_others(one_thread: None) -> N
 
     assert ["fits"] == list(arms)
     assert ["too_large"] == arms["fits"].settings["does_not_fit"]
+
+
+def test_nothing_of_an_arm_that_does_not_fit_is_held_while_the_next_is_built(
+    one_thread: None,
+) -> None:
+    """Else a smaller one would find the GPU full."""
+    failed: list[weakref.ref[Step]] = []
+    held: list[bool] = []
+
+    def too_large() -> Step:
+        step = _small_step()
+        step.settle = _out_of_memory  # type: ignore[method-assign, assignment]
+        failed.append(weakref.ref(step))
+        return step
+
+    def fits() -> Step:
+        held.append(failed[0]() is not None)
+        return _small_step()
+
+    arms = arms_that_fit({"too_large": too_large, "fits": fits})
+
+    assert [False] == held
+    assert ["fits"] == list(arms)
+
+
+def test_each_peak_is_counted_from_what_lay_there_before_its_build(
+    monkeypatch: pytest.MonkeyPatch, one_thread: None
+) -> None:
+    """Memory is cleared before each build, and the settings say from where the peak counts."""
+    done: list[str] = []
+
+    def cleared(_: torch.device) -> int:
+        done.append("cleared")
+        return 64
+
+    def build() -> Step:
+        done.append("built")
+        return _small_step()
+
+    def peak(*_: object, settings: dict[str, object], before: int) -> Entry:
+        return entry([100.0 - before], "bytes", device="cuda", settings=settings)
+
+    monkeypatch.setattr(_training_step, "memory_before", cleared)
+    monkeypatch.setattr(_training_step, "peak_memory", peak)
+
+    peaks = peaks_of({"a": build, "b": build})
+
+    assert ["cleared", "built"] * 2 == done
+    assert [36.0] == peaks["b_peak"]["samples"]
+    assert "before the model" in peaks["b_peak"]["settings"]["counted_from"]
 
 
 @pytest.mark.parametrize("measure", [arms_that_fit, peaks_of])

@@ -1,5 +1,6 @@
 """How busy a GPU is, and how much of its peak becomes progress."""
 
+import shutil
 import subprocess
 import time
 from pathlib import Path
@@ -17,6 +18,7 @@ from benchmarks.method import Arm, entry
 from lesson_code.mission.gpt2 import GPT2_SMALL, step_flops
 
 CPU = torch.device("cpu")
+ONE_GPU = SimpleNamespace(uuid="1a-2b")
 
 
 def test_every_entry_has_a_figure_that_shows_it() -> None:
@@ -119,6 +121,7 @@ def test_without_nvidia_smi_the_reason_is_given(
         raise FileNotFoundError
 
     monkeypatch.setattr(subprocess, "run", missing)
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda _: ONE_GPU)
     _, busy = case.parts(Plan(tmp_path, quick=True, gpu=CPU))
 
     with pytest.raises(SkipPartError, match="does not say how busy"):
@@ -129,15 +132,24 @@ def test_without_nvidia_smi_the_reason_is_given(
 def test_what_nvidia_smi_writes_becomes_a_number(
     monkeypatch: pytest.MonkeyPatch, said: str, expected: float
 ) -> None:
-    """Whole percent, as the driver writes them."""
-    monkeypatch.setattr(subprocess, "run", lambda *_, **__: SimpleNamespace(stdout=said))
+    """Whole percent, as the driver writes them, of the GPU that trains: asked for by its UUID."""
+    asked: list[str] = []
+
+    def answers(command: list[str], **_: object) -> SimpleNamespace:
+        asked.extend(command)
+        return SimpleNamespace(stdout=said)
+
+    monkeypatch.setattr(subprocess, "run", answers)
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda _: ONE_GPU)
 
     assert expected == case.utilisation(CPU)
+    assert "--id=GPU-1a-2b" in asked
 
 
 def test_an_answer_that_is_no_number_is_no_reading(monkeypatch: pytest.MonkeyPatch) -> None:
     """Some drivers write [N/A]."""
     monkeypatch.setattr(subprocess, "run", lambda *_, **__: SimpleNamespace(stdout="[N/A]\n"))
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda _: ONE_GPU)
 
     with pytest.raises(SkipPartError):
         case.utilisation(CPU)
@@ -146,6 +158,8 @@ def test_an_answer_that_is_no_number_is_no_reading(monkeypatch: pytest.MonkeyPat
 @pytest.mark.gpu
 def test_a_gpu_that_multiplies_without_a_pause_is_busy() -> None:
     """One kernel after the other: nvidia-smi sees nearly no gap."""
+    if shutil.which("nvidia-smi") is None:
+        pytest.skip("nvidia-smi is not installed here")
     a = torch.randn(4096, 4096, device="cuda")
 
     readings = case.watch(lambda: a @ a, torch.device("cuda"), seconds=4.0, forgotten_s=1.5)
