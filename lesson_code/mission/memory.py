@@ -1,7 +1,8 @@
 """The training memory ledger: what lies in GPU memory, part by part, in bytes.
 
 Not in it: the CUDA context, libraries' workspaces, rounding and fragmentation of the allocator, the
-gradient of the logits early in backward, and temporaries of multi-tensor optimizers.
+gradient of the logits early in backward, the layer that full recomputation has open late in
+backward, and temporaries of multi-tensor optimizers.
 """
 
 from typing import Literal
@@ -215,7 +216,9 @@ def step_peak_bytes(
 ) -> int:
     """Bytes at the fullest moment of a step whose gradients are freed before forward.
 
-    During backward activations and copies go as gradients come, so that the peak is at one end.
+    During backward activations and copies go as gradients come: what is counted is the larger of
+    the two ends. With full recomputation the fullest moment can lie between them, since a layer is
+    open while nearly all gradients are there; that layer is left out.
 
     Args and errors: as ``ledger``.
     """

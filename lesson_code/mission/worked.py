@@ -32,6 +32,8 @@ from lesson_code.mission.constants import (
     OPTIMIZERS,
     REGIMES,
     ROUNDED_PARAMETERS,
+    TRANSFER_BUSY,
+    TRANSFER_BUSY_PREFETCHED,
     V100_FLOAT32_PEAK_FLOP_PER_S,
     V100_PEAK_FLOP_PER_S,
 )
@@ -159,6 +161,15 @@ def fused_step_memory() -> int:
     return held + activation_bytes("fp32", "full", 1, GPT2_XL)
 
 
+def open_layer_memory(batch: int) -> int:
+    """Bytes of one float32 layer that is open while it is recomputed, late in backward.
+
+    Raises:
+        ValueError: If ``batch`` is no positive whole number.
+    """
+    return layer_activation_bytes("fp32", batch, GPT2_XL)
+
+
 def largest_batch(regime: Regime, recompute: Recompute) -> int:
     """With Adam on the training node, gradients freed. Errors: as ``max_batch``."""
     return max_batch(regime, "adam", recompute, device_budget_bytes("node"))
@@ -180,6 +191,23 @@ def iteration_number(
     require_choice("number", number, get_args(IterationNumber))
     found: float = getattr(pipeline(prefetch, mixed, checkpoint, batch, tensor), number)
     return found
+
+
+def busy_transfers(prefetch: bool) -> float:
+    """The share of the transfers in which some kernel runs, as the model is calibrated."""
+    return TRANSFER_BUSY_PREFETCHED if prefetch else TRANSFER_BUSY
+
+
+def best_float32_utilisation(busy: float = TRANSFER_BUSY_PREFETCHED) -> float:
+    """The accelerator utilisation of prefetching and checkpoints in float32 at batch 16.
+
+    No configuration in float32 that fits comes closer to the target.
+
+    Args:
+        busy: The share of the transfers in which some kernel runs, from 0 to 1.
+    """
+    found = pipeline(prefetch=True, mixed=False, checkpoint=True, batch=min(KERNEL_EFFICIENCY))
+    return found.compute_share + busy * found.transfer_share
 
 
 def gain_points(number: IterationNumber) -> float:

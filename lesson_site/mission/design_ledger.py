@@ -123,9 +123,9 @@ def issue_texts() -> dict[str, str]:
         "E_PROTO": "A key that could change how the page works; no design ledger has one.",
         "W_MFU": f"Above {limits['mfu']} %, the largest MFU of this instrument: probably an "
         "accelerator utilisation.",
-        "W_FLOOR": "No laptop configuration of this mission leaves this figure: the smallest total "
-        f"is {limits['laptop_smallest_gb']:.2f} GB, and up to {limits['laptop_budget_gb']:.1f} GB "
-        "it is a fit.",
+        "W_FLOOR": "No laptop challenge ends with this figure. The smallest total of a "
+        f"configuration is {limits['laptop_smallest_gb']:.2f} GB, and a total of up to "
+        f"{limits['laptop_budget_gb']:.1f} GB goes with laptop_fit_achieved: true.",
         "W_OVERWRITE": f"Chapter {CHAPTER} is in your design ledger already; this would take its "
         "place.",
     }

@@ -9,20 +9,30 @@ from markdown import Markdown
 from lesson_site.errors import PageError
 from lesson_site.fences import Options, fence
 from lesson_site.mission.measured import measured_panel
+from lesson_site.mission.memory_tables import laptop_verdicts
 from lesson_site.mission.payload import FILE, payload_text
 from lesson_site.mission.predictions import predictions
 from lesson_site.mission.tables import TABLES, static_table
 
-# What a reader without JavaScript finds in place of an instrument.
+# What a reader without JavaScript finds in place of an instrument; the section has the numbers of
+# all three, of the laptop in a sentence.
 WITHOUT_SCRIPT = (
     'This instrument needs JavaScript. Its numbers stand in <a href="#all-numbers">all numbers as '
     "tables</a>."
 )
+# The same where answers are asked for, and no table has them.
+ASKS = "This part needs JavaScript."
 
 
 def _element(tag: str, attributes: str = "", says: str = WITHOUT_SCRIPT) -> Callable[[], str]:
     """A custom element of ours, with what stands in it until the browser draws it."""
     return lambda: f"<{tag}{attributes}><p>{says}</p></{tag}>"
+
+
+def _second_prediction() -> str:
+    """The second question, which a browser replaces by one that can be answered."""
+    question = escape(predictions()["percent"]["question"])
+    return f'<mission-prediction number="2"><p>{question}</p></mission-prediction>'
 
 
 def _first_prediction() -> str:
@@ -39,18 +49,24 @@ def _first_prediction() -> str:
     )
 
 
+def _laptop_verdicts() -> str:
+    """What fits the laptop, in a sentence: the whole table would make its page too heavy."""
+    return f"<p>{escape(laptop_verdicts())}</p>"
+
+
 PARTS: dict[str, Callable[[], str]] = {
     "guide": _element("mission-guide", says="This mission needs JavaScript for its instruments."),
     "prediction-1": _first_prediction,
-    "prediction-2": _element("mission-prediction", ' number="2"'),
+    "prediction-2": _second_prediction,
     "ledger": _element("memory-ledger"),
     "reveal": _element("mission-reveal"),
     "tradeoff": _element("mission-tradeoff"),
-    "reflection-1": _element("mission-reflection", ' number="1"'),
-    "reflection-2": _element("mission-reflection", ' number="2"'),
+    "reflection-1": _element("mission-reflection", ' number="1"', ASKS),
+    "reflection-2": _element("mission-reflection", ' number="2"', ASKS),
     "pipeline": _element("pipeline-analyzer"),
     "laptop": _element("laptop-challenge"),
-    "record": _element("mission-record"),
+    "record": _element("mission-record", says=ASKS),
+    "laptop-verdicts": _laptop_verdicts,
     "measured": measured_panel,
     **{name: partial(static_table, name) for name in TABLES},
 }

@@ -403,5 +403,31 @@ def laptop_table() -> Table:
     )
 
 
+def laptop_verdicts() -> str:
+    """Which configurations of the laptop challenge fit, and that no other does."""
+    found = laptop_rows()
+    listed = {
+        verdict: "; ".join(
+            f"{_in_words(key)} ({row['total_gb']} GB)"
+            for key, row in found.items()
+            if row["verdict"] == verdict
+        )
+        for verdict in VERDICTS
+        if verdict != "over"
+    }
+    return (
+        f"Of the {len(found)} configurations of the laptop challenge these fit in "
+        f"{gb(device_budget_bytes('laptop'))} GB, with numbers that are not safe: "
+        f"{listed['fits']}. These do only if gradients are freed: "
+        f"{listed['fits_if_grads_freed']}. All others are over."
+    )
+
+
+def _in_words(key: str) -> str:
+    regime, optimizer, recompute, batch = key.split("/")
+    names = (REGIME_NAMES[regime], OPTIMIZER[optimizer], RECOMPUTE[recompute].lower())
+    return f"{', '.join(names)}, batch {batch}"
+
+
 def _verdict(row: Row) -> str:
     return f"{row['total_gb']} GB, {VERDICTS[row['verdict']]}"

@@ -145,6 +145,10 @@ def walkthrough_table() -> Table:
         ),
         rows=tuple(rows.values()),
         notes=(
+            f"In the instrument’s two columns memory is that of batch {WALKTHROUGH_BATCH}, whose "
+            "activations are about as large as the chapter’s; every other row is of batch "
+            f"{BASELINE_BATCH}, whose ledger is {baseline['memory_gb']} and {best['memory_gb']} "
+            "GB. Your configuration has one batch throughout.",
             "The chapter’s run is on a 32 GB V100; its profile was taken after mixed precision "
             "and checkpointing were already on.",
             f"In the chapter’s optimised run the remaining {rest} % is synchronisation, loss "

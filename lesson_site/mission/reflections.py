@@ -21,12 +21,10 @@ from lesson_code.mission.constants import (
     GB,
     KERNEL_EFFICIENCY,
     RECOMPUTED_FORWARD,
+    ROUNDED_PARAMETERS,
 )
 from lesson_code.mission.fit import device_budget_bytes
-from lesson_code.mission.memory import (
-    optimizer_tax_bytes,
-    static_bytes,
-)
+from lesson_code.mission.memory import optimizer_tax_bytes, static_bytes, to_gb, to_gib
 from lesson_code.mission.pipeline import (
     BASELINE_ITERATION_UNITS,
     pipeline,
@@ -289,6 +287,13 @@ def _quantify() -> dict[str, Any]:
         f"{exact_gb(half)} GB is pure 16-bit, which keeps no FP32 weights.",
         "high_says": "Too high. SGD keeps no optimizer state; "
         f"{momentum} GB is momentum, {adam} GB Adam.",
+        # Below what momentum takes, it is what the bar shows: more than the static part.
+        "total_below": to_gb(static_bytes("fp32", "momentum", ROUNDED_PARAMETERS)),
+        "total_says": "Too high. A total on the bar has activations in it, and perhaps copies; the "
+        "static part is parameters and gradients alone.",
+        # The same answers in the other unit.
+        "gib": [round(to_gib(bound * GB), 2) for bound in FLOOR_ANSWER_GB],
+        "gib_says": "Too low in GB: that is the floor in GiB, and the question asks for GB.",
         "invalid_says": "Enter a number of GB, such as 9.5.",
         "why": {
             "question": "Why can it not get smaller?",

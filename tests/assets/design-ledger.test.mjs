@@ -75,6 +75,20 @@ test("FP16 takes the analyzer's row of Mixed, and names no bookkeeping", () => {
   assert.equal("mixed_bookkeeping" in ledger.details, false);
 });
 
+test("the target is that of the recorded configuration, whatever was reached before", () => {
+  const reached = (/** @type {{}} */ change) => {
+    const state = complete();
+    Object.assign(/** @type {{}} */ (state.act2.record), change);
+    return /** @type {any} */ (ledgerOf(state, payload, new Date())).details.target_reached;
+  };
+
+  assert.equal(complete().act2.target_reached, true);
+  assert.equal(reached({ batch: "64" }), true);
+  assert.equal(reached({ precision: "fp16" }), true);
+  assert.equal(reached({ batch: "64", precision: "fp32" }), false);
+  assert.equal(reached({ checkpointing: "0" }), false); // busy enough, and too large
+});
+
 test("a fit that only 16-bit numbers reach is not called safe", () => {
   const state = complete();
   Object.assign(state.laptop, { smallest: "pure16/sgd/full/1", fit: true, outcomes_seen: ["fits_unsafe"] });

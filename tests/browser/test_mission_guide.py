@@ -116,6 +116,17 @@ def test_the_first_prediction_is_locked_in_with_the_keyboard_and_stays(opened: O
     assert kept_state(page)["act1"]["prediction"] == "B"
 
 
+def test_the_list_of_steps_says_what_each_act_does_in_its_own_way(opened: Opened) -> None:
+    """Act 1 leaves the record to Act 2, whose reveal stands beside the laptop."""
+    steps = opened(act_one_open()).locator(".mission-steps li")
+    status = opened(target_reached()).locator(".mission-status")
+
+    expect(steps.last).to_have_text("Record after Act 2")
+    expect(status).to_contain_text("Step 3 of 5: Reveal, then the laptop challenge")
+    expect(status.get_by_role("link").first).to_have_attribute("href", "#walkthrough")
+    expect(status.get_by_role("link").last).to_have_attribute("href", "#laptop")
+
+
 def test_after_the_reveal_the_first_question_says_what_is_right(opened: Opened) -> None:
     """The learner's option and the right one are told apart in words."""
     marks = opened(act_two_open()).locator("mission-prediction[number='1'] .mission-mark")
@@ -144,7 +155,7 @@ def test_the_second_prediction_takes_whole_percentages_only(opened: Opened) -> N
         )
         expect(button).to_be_disabled()
     assert barriers(page) == []
-    field.fill("75")
+    field.fill("75 %")
     field.press("Enter")
 
     expect(page.locator("#pipeline")).to_be_focused()
@@ -259,6 +270,10 @@ def test_a_reset_asks_first_and_clears_its_act_only(opened: Opened) -> None:
 
     expect(page.locator("#predict-1")).to_be_focused()
     expect(page.locator("pipeline-analyzer")).to_be_hidden()
+    notice = page.locator(".mission-lock:has(+ [data-mission-part='prediction-2'])")
+    for closed in notice.all():
+        expect(closed).to_contain_text("Finish the Act 1 reflection to open Act 2.")
+        expect(closed.get_by_role("link")).to_have_attribute("href", "#reflect-1")
     kept = kept_state(page)
     assert kept["act1"] == fresh_state()["act1"]
     assert (kept["act2"], kept["laptop"]) == (before["act2"], before["laptop"])
@@ -375,6 +390,9 @@ def test_without_javascript_the_parts_are_readable(opened: Opened) -> None:
 
     expect(page.locator("mission-guide")).to_contain_text("needs JavaScript")
     expect(page.locator("memory-ledger")).to_contain_text("This instrument needs JavaScript")
+    expect(page.locator("mission-prediction").last).to_have_text(
+        predictions()["percent"]["question"]
+    )
     expect(page.locator("mission-prediction label")).to_have_count(len(predictions()["options"]))
 
 

@@ -142,6 +142,20 @@ def test_the_last_move_with_float32_weights_reaches_the_limit(page: Page) -> Non
     expect(outcome).to_contain_text("Limit reached: these moves cannot fit it")
 
 
+def test_whoever_met_the_limit_gets_no_hint_at_it(page: Page) -> None:
+    """Mixed precision came before FP32: then it is no move that is left."""
+    outcome = page.locator(".laptop-outcome")
+    move(page, "precision=mixed", *SMALLEST)
+    expect(outcome).to_contain_text("Limit reached")
+
+    move(page, "precision=fp32")
+
+    expect(outcome).to_contain_text("No new move is left")
+    expect(outcome).to_contain_text("13.34 GB, over by 5.34 GB")
+    expect(outcome).not_to_contain_text("Which way will the bar go?")
+    expect(page.locator(".mission-live")).to_contain_text("No new move is left.")
+
+
 def test_the_limit_is_never_declared_where_something_fits() -> None:
     """Over the whole grid, the limit needs the verdict over."""
     limits = [row for row in laptop_rows().values() if row["outcome"] == "limit_reached"]
@@ -230,6 +244,14 @@ def test_the_floor_is_asked_for_once_it_was_met(page: Page) -> None:
         expect(verdicts).to_have_count(2)
         expect(verdicts.first).to_have_class(f"mission-mark {'right' if right else 'wrong'}")
         expect(verdicts.last).to_have_class("mission-mark wrong")
+    for answer, says in (
+        *(("13.34", "A total on the bar"), ("17.9", "A total on the bar")),
+        *(("18.7", "18.69 GB is momentum"), ("11.6", "the question asks for GB")),
+        *(("6.2 gb", "6.23 GB is pure 16-bit"), ("12.46 GB", "Right: 8 bytes")),
+    ):
+        field.fill(answer)
+        check.click()
+        expect(form).to_contain_text(says)
     field.fill(FLOOR)
     form.locator("[value=floor]").check()
     expect(verdicts).to_have_count(0)

@@ -163,6 +163,17 @@ def test_precision_changes_what_its_regime_changes(instrument: Ledger) -> None:
     assert instrument.sizes()[:9] == sizes("pure16", "adam", "none", 1)
 
 
+def test_each_way_to_recompute_says_what_it_keeps(instrument: Ledger) -> None:
+    """Act 2 calls full recomputation checkpointing, so that the ledger names it too."""
+    group = instrument.box.get_by_role("group", name="Activations", exact=True)
+    expect(group).to_contain_text("Everything that the backward pass needs is stored.")
+
+    instrument.choose("Activations", "Selective")
+    expect(group).to_contain_text("Attention scores are thrown away")
+    instrument.choose("Activations", "Full recomputation")
+    expect(group).to_contain_text("Gradient checkpointing: only each layer’s input is stored")
+
+
 def test_batch_moves_the_activations_alone_and_steps_the_axis(instrument: Ledger) -> None:
     """Acceptance 21, 26: every other part stays; the axis steps up, written and said."""
     instrument.choose("Optimizer", "Adam")

@@ -162,6 +162,7 @@ def test_the_batch_trades_utilisation_for_mfu(opened: Opener) -> None:
         r["Accelerator utilisation"] for r, _ in seen
     ]
     assert [True, True, True, False, False] == ["Target reached" in says for _, says in seen]
+    assert "84.4 GB if gradients stay, 78.2 GB at the peak when they are freed" in seen[2][1]
     assert "would pass, but 140.7 GB does not fit" in seen[3][1]
     expect(page.locator(".pipeline-remark").last).to_contain_text("MFU 34.8 to 48.1 %")
     expect(page.locator("pipeline-analyzer")).to_contain_text("Gradient accumulation reaches")
@@ -181,6 +182,10 @@ def test_further_opens_after_the_target_and_records_nothing(opened: Opener) -> N
     expect(record).to_be_disabled()
     expect(banner(page)).to_contain_text("The target is not evaluated")
     expect(page.locator(".pipeline-further")).to_contain_text("can fall while training gets faster")
+    expect(page.locator(".pipeline-further")).to_contain_text("the baseline’s MFU is 12.25 %")
+    expect(page.locator("walkthrough-column th.own-configuration")).to_have_text(
+        "Your configuration (tensor cores halve compute)"
+    )
     page.get_by_label("Not modelled").check()
     record.click()
     expect(page.locator(".mission-controls")).to_contain_text(["MFU 39.3 %, 56.2 GB with Adam."])

@@ -188,6 +188,28 @@ def test_optimizer_and_precision_are_chosen_in_the_panel(opened: Opened) -> None
     assert ["sgd", "fp32", mfu] == [full[key] for key in keys]
 
 
+def test_memory_and_target_are_those_of_what_is_recorded(opened: Opened) -> None:
+    """With FP32 in place of mixed precision, panel and file say that the target is missed."""
+    state = complete()
+    state["act2"]["controls"]["batch"] = "64"
+    page = opened(state)
+    button(page, "Record this configuration").click()
+    readouts = record(page).locator(".mission-readouts")
+
+    expect(readouts).to_contain_text("84.4 GBWith Adam; 78.2 GB at the peak if gradients are freed")
+    expect(readouts).to_contain_text("Targetreached80.0 % or more, within 80.0 GB")
+    mixed = json.loads(shown_text(page))["details"]
+    record(page).get_by_label("FP32 (4 bytes)").check()
+    expect(readouts).to_contain_text("Targetnot reachedUtilisation is below 80.0 %")
+    expect(page.locator(".mission-live")).to_contain_text("Target not reached.")
+    full = json.loads(shown_text(page))["details"]
+
+    assert [True, False] == [details["target_reached"] for details in (mixed, full)]
+    assert (
+        full["final_accelerator_utilisation_pct"] < 80 <= mixed["final_accelerator_utilisation_pct"]
+    )
+
+
 def test_what_is_missing_is_listed_and_nothing_goes_out(opened: Opened) -> None:
     """Until all is done, the buttons are closed and the list leads to what is to do."""
     page = opened(target_reached())

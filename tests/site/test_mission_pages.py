@@ -10,6 +10,7 @@ import pytest
 
 from lesson_code.mission.constants import DEVICES, MODEL_VERSION
 from lesson_code.mission.memory import to_gb, to_gib
+from lesson_site.mission.design_ledger import schema
 from lesson_site.mission.payload import payload_text
 from tests.building import REPOSITORY
 
@@ -53,9 +54,14 @@ SAID = {
         "an MFU is at most the compute share",
         "Those are $p$ for the parameter",
         "HFU counts recomputed work too",
+        "Act 1 goes through the first four.",
+        "goes elsewhere only in a file that you export",
     ],
     "mission/the-model.md": [
-        "as long as an FP32 copy of the weights exists, Adam's static part is 16 bytes",
+        "as long as an FP32 copy of the weights exists, and both moments in FP32, Adam's static "
+        "part is 16 bytes a parameter in this table",
+        "late in backward a layer is open again while nearly all gradients are there",
+        "FP32 is to miss the target",
         "These are bytes at 16 bit already.",
         "This is the **step peak**",
         "A utilisation can fall while training gets faster.",
@@ -81,6 +87,8 @@ FIGURES = {
         *("mission.static.fp32.sgd", "mission.static.fp32.adam", "mission.copies"),
         *("mission.fused_step", "mission.recompute_cost", "mission.largest_mfu"),
         *("hardware.rtx4060_laptop.power", "mission.tensor_cores.speed"),
+        *("mission.tensor_cores.baseline_mfu", "mission.open_layer"),
+        *("mission.best_fp32.fitted", "mission.best_fp32.half"),
     ],
 }
 # The texts of the locks, each above a part that waits for what it names.
@@ -93,7 +101,7 @@ LOCKS = {
 # Everybody finds these tables, with or without scripts.
 TABLES = {
     "mission/index.md": [
-        *("static", "optimizers", "combinations", "batches", "walkthrough"),
+        *("static", "activations", "optimizers", "combinations", "batches", "walkthrough"),
     ],
     "mission/the-model.md": ["bytes", "precision", "coefficients", "activations"],
     "mission/what-fits.md": ["contexts", "laptop", "largest-batch", "checkpointing"],
@@ -186,6 +194,13 @@ def test_a_lock_says_what_opens_it(need: str, sentence: str) -> None:
 def test_the_tables_need_no_script(name: str, table: str) -> None:
     """Python puts them on the page."""
     assert f'```lesson-mission show="table-{table}"' in SOURCES[name]
+
+
+def test_the_page_names_every_field_of_the_file() -> None:
+    """The table before the record has a row for each, so that nothing in the file surprises."""
+    rows = re.findall(r"^\| `(\w+)` \|", MISSION, re.MULTILINE)
+
+    assert list(schema()["properties"]) == rows
 
 
 def test_no_answer_stands_above_its_question() -> None:

@@ -3,7 +3,8 @@
 // A change of a control is a move; nothing takes one back. What the bar comes to was computed for
 // every setting when the site was built.
 
-import { fill, goTo, html, list, radios } from "./mission/draw.js";
+import { radios } from "./mission/controls.js";
+import { fill, goTo, html, list } from "./mission/draw.js";
 import { Instrument } from "./mission/instrument.js";
 import { bar, blanks, table, verdictOf } from "./mission/laptop-chart.js";
 import { MOST_MOVES, mission } from "./mission/state.js";
@@ -47,6 +48,12 @@ function judged(right, says) {
   const [first = ""] = says.split(/(?<=[.:]) /, 1);
   return [html("span", { class: `mission-mark ${right ? "right" : "wrong"}` }, first), says.slice(first.length)];
 }
+
+/** Gigabytes as people write them: the unit may stand behind. @param {string} text */
+const gigabytes = (text) => readNumber(text.replace(/GB\s*$/i, ""));
+
+/** Which sentences an outcome has: whoever has met the limit needs no hint at it. @param {string} outcome @param {string[]} seen */
+const wordsOf = (outcome, seen) => (outcome === "limit_hint" && seen.includes("limit_reached") ? `${outcome}.again` : outcome);
 
 /** A move in the list. @param {import("./mission/state.js").Move} move */
 function written({ control, from, to, before_gb: before, after_gb: after }) {
@@ -173,13 +180,14 @@ export class LaptopChallenge extends Instrument {
   #spoken({ n, control, from, to }, before, after) {
     const verdict = fill(mission.text(`laptop.spoken.${after.verdict}`), blanks(after));
     const words = { n, from: called(control, from), to: called(control, to), before: before.total_gb, after: after.total_gb, verdict };
-    const outcome = after.outcome.startsWith("limit") ? `${mission.text(`laptop.${after.outcome}.title`)}.` : "";
+    const id = wordsOf(after.outcome, mission.state?.laptop.outcomes_seen ?? []);
+    const outcome = after.outcome.startsWith("limit") ? `${mission.text(`laptop.${id}.title`)}.` : "";
     const axis = before.axis === after.axis ? "" : fill(mission.text("laptop.axis"), blanks(after));
     return [fill(mission.text("laptop.spoken"), words), outcome, axis].filter(Boolean).join(" ");
   }
 
   /** @param {State} state @param {Payload} payload */
-  #drawBar({ laptop: { config, moves } }, payload) {
+  #drawBar({ laptop: { config, moves, outcomes_seen: seen } }, payload) {
     const [row, regime] = [rowOf(config, payload), regimeOf(config, payload)];
     const before = this.#last?.n === moves.length ? this.#last.before : null;
     const says = (/** @type {string} */ id) => fill(mission.text(id), blanks(row));
@@ -196,18 +204,18 @@ export class LaptopChallenge extends Instrument {
     this.#chart.replaceChildren(bar(row, regime, before));
     this.#notes.replaceChildren(...notes.filter(Boolean).map((note) => html("p", { class: "mission-note" }, note)));
     this.#table.replaceChildren(table(row, regime));
-    this.#drawOutcome(row.outcome, regime, says);
+    this.#drawOutcome(row.outcome, wordsOf(row.outcome, seen), regime, says);
   }
 
-  /** @param {string} outcome @param {string} regime @param {(id: string) => string} says */
-  #drawOutcome(outcome, regime, says) {
+  /** @param {string} outcome @param {string} id of its sentences @param {string} regime @param {(id: string) => string} says */
+  #drawOutcome(outcome, id, regime, says) {
     const colour = COLOURS[outcome];
-    const [title, own] = [says(`laptop.${outcome}.title`), says(`laptop.${outcome}.${regime}`)];
+    const [title, own] = [says(`laptop.${id}.title`), says(`laptop.${id}.${regime}`)];
     this.#outcome.className = `laptop-outcome ${colour ? `mission-banner ${colour}` : "mission-line"}`;
     this.#outcome.dataset.outcome = outcome;
     this.#outcome.replaceChildren(
       ...(title ? [html("p", {}, html("strong", {}, title))] : []),
-      html("p", {}, says(`laptop.${outcome}`)),
+      html("p", {}, says(`laptop.${id}`)),
       ...(own ? [html("p", {}, own)] : []),
     );
   }
@@ -285,7 +293,7 @@ export class LaptopChallenge extends Instrument {
   #check() {
     const { state, payload } = mission;
     if (!state || !payload) return;
-    const missing = Number.isNaN(readNumber(this.#gb.value));
+    const missing = Number.isNaN(gigabytes(this.#gb.value));
     this.#gbError.textContent = missing ? payload.reflections.quantify.invalid_says : "";
     this.#gb.setAttribute("aria-invalid", String(missing));
     const noReason = state.laptop.quantify.why === null;
@@ -299,12 +307,10 @@ export class LaptopChallenge extends Instrument {
 
   /** What is said to the two answers. @param {State} state @param {Payload} payload */
   #judgements({ laptop: { quantify } }, { reflections }) {
-    const { least, most, right_says, low_says, high_says, why } = reflections.quantify;
-    const gb = readNumber(quantify.gb);
-    const within = gb >= least && gb <= most;
+    const { why } = reflections.quantify;
     const reason = quantify.why === why.right;
     return [
-      { right: within, says: within ? right_says : gb < least ? low_says : high_says },
+      floorJudgement(gigabytes(quantify.gb), reflections.quantify),
       { right: reason, says: reason ? `Right: ${why.right_says}` : `Not yet: ${why.wrong_says[quantify.why ?? ""]}` },
     ];
   }
@@ -323,6 +329,17 @@ export class LaptopChallenge extends Instrument {
       ...shown.map(({ right, says }) => html("p", {}, ...judged(right, says))),
     );
   }
+}
+
+/**
+ * What is said to the floor's size.
+ * @param {number} gb
+ * @param {{least: number, most: number, gib: [number, number], total_below: number, [says: string]: any}} asked
+ */
+function floorJudgement(gb, { least, most, gib, total_below, right_says, low_says, high_says, total_says, gib_says }) {
+  if (gb >= least && gb <= most) return { right: true, says: right_says };
+  if (gb > most) return { right: false, says: gb < total_below ? total_says : high_says };
+  return { right: false, says: gb >= gib[0] && gb <= gib[1] ? gib_says : low_says };
 }
 
 /** Controls stand as they are decided on; the payload sorts its keys. @param {string} control */

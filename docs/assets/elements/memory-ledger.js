@@ -3,7 +3,8 @@
 // Every number comes from the payload's row of the chosen configuration. Nothing is drawn before the
 // first prediction; the controls are made once, so that a change never takes the focus away.
 
-import { fill, html, list, radios, stops, svg } from "./mission/draw.js";
+import { radios, stops } from "./mission/controls.js";
+import { fill, html, list, svg } from "./mission/draw.js";
 import { COMPARED, LedgerChart, fillOf } from "./mission/ledger-chart.js";
 import { follow, isOpen, mission } from "./mission/state.js";
 
@@ -305,6 +306,9 @@ function build(payload, controls, act) {
   const regime = html("p", { class: "mission-note" });
   const precision = group("precision");
   precision.append(regime);
+  const kept = html("p", { class: "mission-note" });
+  const recompute = group("recompute");
+  recompute.append(kept);
   const bookkeeping = list({
     name: "ledger-bookkeeping",
     label: "Bookkeeping",
@@ -323,7 +327,7 @@ function build(payload, controls, act) {
     "details",
     { class: "mission-controls ledger-panel", open: true },
     html("summary", {}, "Controls"),
-    html("div", { class: "ledger-controls" }, group("device"), group("optimizer"), precision, bookkeeping, group("recompute"), batch),
+    html("div", { class: "ledger-controls" }, group("device"), group("optimizer"), precision, bookkeeping, recompute, batch),
   );
 
   const chart = new LedgerChart(TAG);
@@ -347,7 +351,7 @@ function build(payload, controls, act) {
   );
   const root = html("div", { class: "mission-layout" }, panel, view);
   return {
-    ...{ root, chart, figure, banner, table, peek, boxes, prompts, notices, bookkeeping, regime, batch },
+    ...{ root, chart, figure, banner, table, peek, boxes, prompts, notices, bookkeeping, regime, kept, batch },
     ...{ reading: /** @type {HTMLElement} */ (reading), axis: /** @type {HTMLElement} */ (axis) },
     moved: /** @type {HTMLElement} */ (moved),
   };
@@ -400,6 +404,7 @@ function syncControls(made, act1, payload) {
   if (select) select.value = controls.bookkeeping ?? "";
   made.bookkeeping.hidden = controls.precision !== "mixed";
   made.regime.textContent = mission.text(`regime.${regimeOf(controls, payload)}`);
+  made.kept.textContent = mission.text(`recompute.${controls.recompute}`);
   const parts = partsOf(act1, payload);
   const verdict = onDevice(rowOf(controls, payload), controls).verdict;
   made.boxes.group.classList.toggle("over", verdict === "over");

@@ -20,12 +20,18 @@ const OPENED_AT = {
   "prediction-2": ["predict-2", "Go to the second prediction"],
   laptop: ["pipeline", "Go to the analyzer"],
 };
+// What has to be open before a part can be opened where it says.
+/** @type {{[need: string]: string[]}} */
+const WAITS_FOR = { "prediction-2": ["act-2"], laptop: ["act-2", "prediction-2"] };
 const ALL_NUMBERS = /** @type {[string, string]} */ (["all-numbers", "Go to all numbers as tables"]);
 /** @type {{1: string[], 2: string[]}} */
 const STEP_PLACES = {
   1: ["predict-1", "ledger", "reveal", "reflect-1", "record"],
-  2: ["predict-2", "pipeline", "laptop", "reflect-2", "record"],
+  2: ["predict-2", "pipeline", "walkthrough", "reflect-2", "record"],
 };
+// Two steps of the rhythm that one act takes in its own way.
+const LAPTOP = /** @type {[string, string]} */ (["laptop", "the laptop challenge"]);
+const RECORD_LATER = "after Act 2";
 const INSTRUMENTS = "memory-ledger, pipeline-analyzer, laptop-challenge";
 const STYLE = new URL("../mission/mission.css", import.meta.url).href;
 
@@ -115,13 +121,15 @@ export class MissionGuide extends HTMLElement {
     const flag = failed() ? "Instruments closed" : mission.keepsForeign || !mission.lasting ? "Nothing is kept" : "";
     const place = (/** @type {number} */ index) => link([STEP_PLACES[act][index] ?? "", STEPS[index] ?? ""]);
     const line = complete ? ["Mission complete"] : [html("strong", {}, `Act ${act}`), ` · Step ${step + 1} of ${STEPS.length}: `, place(step)];
+    if (!complete && act === 2 && STEPS[step] === "Reveal") line.push(", then ", link(LAPTOP));
     if (target !== null) line.push(target ? " · Target reached" : " · Target not reached yet");
     if (flag) line.push(" · ", link(["mission-notices", flag]));
     redraw(this.#status, line);
     this.#steps.setAttribute("aria-label", `The steps of Act ${act}`);
     const steps = STEPS.map((_, index) => {
       const says = complete || index < step ? "done" : index === step ? "now" : "to come";
-      return html("li", { "aria-current": says === "now" && "step", "data-step": says }, place(index), " ", html("span", {}, says));
+      const words = act === 1 && STEPS[index] === "Record" ? RECORD_LATER : says;
+      return html("li", { "aria-current": says === "now" && "step", "data-step": says }, place(index), " ", html("span", {}, words));
     });
     redraw(this.#steps, steps);
   }
@@ -182,12 +190,17 @@ function skip() {
   goTo("predict-2");
 }
 
+/** The words of a lock, where it stands first on the page. @param {string} need */
+const lockOf = (need) => /** @type {HTMLElement | null} */ (document.querySelector(`[data-mission-part="${need}"]`))?.dataset.lock;
+
 /** Open a part of the page, or put a notice in its place. @param {HTMLElement} part */
 function lock(part) {
   const need = part.dataset.missionPart ?? "";
-  const place = OPENED_AT[need];
+  const first = WAITS_FOR[need]?.find((one) => !isOpen(mission.state, one)) ?? need;
+  const place = OPENED_AT[first];
   if (!OPENS[need] || !place) throw new Error(`no lock is called ${need}`);
   const open = isOpen(mission.state, need);
+  const says = first === need ? part.dataset.lock : lockOf(first);
   part.toggleAttribute("data-open", open);
   part.toggleAttribute("inert", !open);
   const before = part.previousElementSibling;
@@ -195,7 +208,7 @@ function lock(part) {
   if (open) return stands?.remove();
   const frame = stands ?? html("div", { class: `mission-lock${part.querySelector(INSTRUMENTS) ? " instrument" : ""}` });
   const closed = html("p", {}, "Closed: its numbers could not be loaded. ", link(ALL_NUMBERS));
-  redraw(frame, [failed() ? closed : html("p", {}, part.dataset.lock ?? "Locked.", " ", link(place))]);
+  redraw(frame, [failed() ? closed : html("p", {}, says ?? "Locked.", " ", link(place))]);
   if (!stands) part.before(frame);
 }
 

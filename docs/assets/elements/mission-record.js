@@ -3,7 +3,8 @@
 // The checker of files is loaded when one comes in. Nothing of a file is shown but as text.
 
 import { chapterOf, ledgerOf, missing, readLedger, recorded, rowOf, shown } from "./mission/design-ledger.js";
-import { fill, html, radios } from "./mission/draw.js";
+import { radios } from "./mission/controls.js";
+import { fill, html } from "./mission/draw.js";
 import { Instrument } from "./mission/instrument.js";
 import { mission } from "./mission/state.js";
 import { DECISIONS, ROOT, browserRecord, readEntries, saveEntry } from "./record.js";
@@ -25,6 +26,9 @@ function button(text, onClick, look = "md-button") {
 
 /** A sentence of the payload, filled. @param {string} id @param {{[name: string]: string | number}} values */
 const says = (id, values = {}) => fill(mission.text(id), values);
+
+/** Whether a configuration is what the mission looks for, in words. @param {{target: string}} row */
+const reachedWord = ({ target }) => mission.text(`record.target.${target === "reached" ? target : "missed"}`);
 
 /** The label of a control's value. @param {Payload} payload @param {string} instrument @param {string} control @param {string} value */
 const labelOf = (payload, instrument, control, value) =>
@@ -137,12 +141,15 @@ export class MissionRecord extends Instrument {
     for (const input of this.#choices.querySelectorAll("input"))
       input.checked = input.value === (input.name === "record-optimizer" ? record.optimizer : record.precision);
     const row = rowOf(payload, record);
-    const readout = (/** @type {string} */ name, /** @type {string} */ value) =>
-      html("div", {}, html("dt", {}, name), html("dd", {}, `${value} %`));
+    const values = { ...row, budget: payload.budgets.node.gb, target: payload.target };
+    const readout = (/** @type {string} */ name, /** @type {string} */ value, /** @type {string} */ note = "") =>
+      html("div", {}, html("dt", {}, name), html("dd", {}, value, note && html("small", {}, note)));
     this.#readouts.replaceChildren(
-      readout("MFU", row.mfu),
-      readout("Accelerator utilisation", row.utilisation),
-      readout("Compute share", row.shares[2]),
+      readout("MFU", `${row.mfu} %`),
+      readout("Accelerator utilisation", `${row.utilisation} %`),
+      readout("Compute share", `${row.shares[2]} %`),
+      readout("Memory", `${row.memory_gb} GB`, says(`record.memory.${row.verdict}`, values)),
+      readout("Target", reachedWord(row), says(`record.why.${row.target}`, values)),
     );
     this.#fp16.textContent = record.precision === "fp16" ? says("record.fp16") : "";
   }
@@ -166,9 +173,10 @@ export class MissionRecord extends Instrument {
     });
     const { state, payload } = mission;
     if (!state?.act2.record || !payload) return;
-    const { mfu, utilisation, shares } = rowOf(payload, state.act2.record);
+    const row = rowOf(payload, state.act2.record);
+    const { mfu, utilisation, shares, memory_gb: memory } = row;
     const precision = labelOf(payload, "ledger", "precision", state.act2.record.precision);
-    mission.say(says("record.gives", { precision, mfu, utilisation, share: shares[2] }));
+    mission.say(says("record.gives", { precision, mfu, utilisation, share: shares[2], memory, reached: reachedWord(row) }));
   }
 
   // The file that goes out.

@@ -4,7 +4,8 @@
 // What is checked stays, and may be changed and checked again. Nothing here moves the focus, except
 // to what has no answer yet.
 
-import { html, radios } from "./mission/draw.js";
+import { radios } from "./mission/controls.js";
+import { html } from "./mission/draw.js";
 import { Instrument, table as tableWith } from "./mission/instrument.js";
 import { isOpen, mission } from "./mission/state.js";
 

@@ -1,6 +1,7 @@
 // <mission-tradeoff>: whether fewer steps are worth the memory, on each device. No answer is wrong.
 
-import { html, radios } from "./mission/draw.js";
+import { radios } from "./mission/controls.js";
+import { html } from "./mission/draw.js";
 import { Instrument } from "./mission/instrument.js";
 import { LONGEST_REASON, isOpen, mission } from "./mission/state.js";
 

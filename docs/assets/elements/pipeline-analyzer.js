@@ -4,7 +4,8 @@
 // learner's prediction stands on the baseline alone, since it was about the baseline.
 
 import { recorded } from "./mission/design-ledger.js";
-import { fill, html, radios, stops, toggle } from "./mission/draw.js";
+import { radios, stops, toggle } from "./mission/controls.js";
+import { fill, html } from "./mission/draw.js";
 import { Instrument } from "./mission/instrument.js";
 import { bars, gauge, keyOf, memory, predicted, tableOf } from "./mission/pipeline-chart.js";
 import { isOpen, mission } from "./mission/state.js";
@@ -30,6 +31,7 @@ const READOUTS = [
   ["Relative throughput", "Times the baseline’s"],
 ];
 const SAYS = { prefetch: "Prefetching", checkpointing: "Checkpointing" };
+const LABELS = { ...SAYS, checkpointing: "Checkpointing (full recomputation)" };
 /** The sign before each verdict. @type {{[verdict: string]: string}} */
 const MARKS = { fits: "right", fits_if_grads_freed: "chosen", over: "wrong" };
 /** @type {{[value: string]: string}} */
@@ -91,9 +93,9 @@ export class PipelineAnalyzer extends Instrument {
     return html(
       "div",
       { class: "mission-controls", role: "group", "aria-label": "Pipeline controls" },
-      ...this.#priced("prefetch", toggle({ name: "pipeline-prefetch", label: SAYS.prefetch, on: at("prefetch") === "1", onChange: change("prefetch") })),
+      ...this.#priced("prefetch", toggle({ name: "pipeline-prefetch", label: LABELS.prefetch, on: at("prefetch") === "1", onChange: change("prefetch") })),
       ...this.#priced("mixed", radios({ name: "pipeline-mixed", legend: "Precision", choices: mixed?.values ?? [], chosen: at("mixed"), onChange: change("mixed") })),
-      ...this.#priced("checkpointing", toggle({ name: "pipeline-checkpointing", label: SAYS.checkpointing, on: at("checkpointing") === "1", onChange: change("checkpointing") })),
+      ...this.#priced("checkpointing", toggle({ name: "pipeline-checkpointing", label: LABELS.checkpointing, on: at("checkpointing") === "1", onChange: change("checkpointing") })),
       ...this.#priced("batch", stops({ name: "pipeline-batch", label: "Batch", choices: batch?.values ?? [], chosen: at("batch"), onChange: change("batch") })),
       html("div", { class: "mission-buttons" }, record, reset),
       this.#place("recorded", "p", "mission-note"),
@@ -292,7 +294,8 @@ export class PipelineAnalyzer extends Instrument {
     const reached = counted && row.target_state === "reached";
     const state = near || (counted && row.target_state === "over_memory") ? " amber" : "";
     banner.className = `mission-banner${reached ? " green" : state}`;
-    const id = near ? `target.near.${row.near}` : `target.${row.target_state}`;
+    const freed = reached && row.verdict === "fits_if_grads_freed" ? `.${row.verdict}` : "";
+    const id = near ? `target.near.${row.near}` : `target.${row.target_state}${freed}`;
     banner.textContent = fill(mission.text(counted ? id : "pipeline.further"), row);
   }
 
@@ -312,6 +315,7 @@ export class PipelineAnalyzer extends Instrument {
       "further",
       html("p", { class: "mission-line" }, fill(mission.text("pipeline.further.now"), values)),
       html("p", { class: "mission-line" }, mission.text("pipeline.further.lesson")),
+      html("p", { class: "mission-line" }, mission.text("pipeline.further.fp32")),
     );
   }
 
@@ -365,7 +369,8 @@ function recordWords(record, payload) {
   const { tensor_effect } = defaults(payload);
   const row = named(payload.pipeline[keyOf({ prefetch, mixed, checkpointing, batch, tensor_effect })], payload);
   const words = { prefetch: ON[prefetch], checkpointing: ON[checkpointing], precision: mixed === "1" ? "mixed precision" : "FP32" };
-  return fill(mission.text("pipeline.recorded"), { ...row, ...words, batch });
+  const memory_says = fill(mission.text(`pipeline.recorded.${row.verdict}`), row);
+  return fill(mission.text("pipeline.recorded"), { ...row, ...words, batch, memory_says });
 }
 
 /** What the arcs and their ticks are. @param {Marks} marks */

@@ -25,10 +25,11 @@ export class WalkthroughColumn extends Instrument {
       return;
     }
     const { controls } = state.act2;
-    const { checkpointing, mixed, batch = "" } = controls;
+    const { checkpointing, mixed, tensor_effect, batch = "" } = controls;
     const row = payload.pipeline[keyOf(controls)];
     const precision = `${mixed === "1" ? "autocast" : "FP32"}${checkpointing === "1" ? " + full" : ""}`;
-    this.#cell(this.querySelector("thead tr"), "th").textContent = "Your configuration";
+    const tensor = tensor_effect === "2" ? " (tensor cores halve compute)" : "";
+    this.#cell(this.querySelector("thead tr"), "th").textContent = `Your configuration${tensor}`;
     for (const [name, words] of Object.entries(CELLS))
       this.#cell(this.querySelector(`[data-row="${name}"]`), "td").textContent = words(row, precision, batch);
   }

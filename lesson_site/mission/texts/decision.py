@@ -10,7 +10,17 @@ MESSAGES: dict[str, str] = {
     "record.tensor": "The analyzer shows the world in which tensor cores halve compute time, and "
     "nothing is recorded from there. Set it back to “Not modelled” first.",
     "record.gives": "With {precision}: MFU {mfu} %, accelerator utilisation {utilisation} %, "
-    "compute share {share} %.",
+    "compute share {share} %, memory {memory} GB. Target {reached}.",
+    # Under the readout of memory, and of the target.
+    "record.memory.fits": "With Adam; fits",
+    "record.memory.fits_if_grads_freed": "With Adam; {peak_gb} GB at the peak if gradients are "
+    "freed every step",
+    "record.memory.over": "With Adam; over by {over_gb} GB",
+    "record.target.reached": "reached",
+    "record.target.missed": "not reached",
+    "record.why.reached": "{target} % or more, within {budget} GB",
+    "record.why.below": "Utilisation is below {target} %",
+    "record.why.over_memory": "It does not fit in {budget} GB",
     "record.fp16": f"The analyzer has no row for {PRECISION['fp16']}; the file takes the one for "
     "Mixed.",
     "export.missing": "The file can be made once this is done:",

@@ -13,8 +13,9 @@ MESSAGES: dict[str, str] = {
     "predicted.wrong": "Your prediction, not right",
     "predicted.answer": "The right answer",
     "reset.1.title": "Reset Act 1?",
-    "reset.1.says": "This clears your first prediction, the ledger’s settings, the reveal and the "
-    "reflection of Act 1. Act 2 is locked again; what you did there is kept.",
+    "reset.1.says": "This clears your first prediction, the ledger’s settings, the reveal, both "
+    "trade-off decisions with your reason, and the reflection of Act 1. Act 2 is locked again; "
+    "what you did there is kept.",
     "reset.1.do": "Reset Act 1",
     "reset.1.done": "Act 1 is reset.",
     "reset.2.title": "Reset Act 2?",

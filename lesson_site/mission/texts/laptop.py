@@ -25,6 +25,8 @@ SMALLEST_FP32 = fine_gb(ledger_total_bytes("fp32", "sgd", "full", 1))
 # where the optimizer step is part of backward, no more than that stands in memory.
 WEIGHTS_BYTES = bytes_per_param("fp32")["params"] * PARAMETERS
 ACTIVATIONS_BYTES = activation_bytes("fp32", "full", 1, GPT2_XL)
+# The gradient of the token embedding, which begins in the head and ends where the tokens come in.
+EMBEDDING_BYTES = bytes_per_param("fp32")["grads"] * GPT2_XL.vocab * GPT2_XL.d_model
 # What rounding loses, kept in 16 bits beside each 16-bit weight and its gradient.
 COMPENSATED_BYTES = static_bytes("pure16", "sgd", PARAMETERS) + 2 * PARAMETERS
 
@@ -75,7 +77,10 @@ MESSAGES = {
     "however much is recomputed.",
     "laptop.limit_hint.title": "One move is left",
     "laptop.limit_hint": "{total} GB, over by {over} GB. Of the moves that keep FP32-accurate "
-    "weights, you have not made one: mixed precision. Which way will the bar go?",
+    "weights, you have not made one from here: mixed precision. Which way will the bar go?",
+    "laptop.limit_hint.again.title": "No new move is left",
+    "laptop.limit_hint.again": "{total} GB, over by {over} GB. Mixed precision is the only other "
+    "setting that keeps FP32-accurate weights, and it has brought you to the limit already.",
     "laptop.limit_reached.title": "Limit reached: these moves cannot fit it",
     "laptop.limit_reached": "With FP32-accurate weights, parameters and gradients alone take "
     f"{FLOOR_BYTES // PARAMETERS} bytes × {PARAMETERS:,} = {exact_gb(FLOOR_BYTES)} GB, "
@@ -93,8 +98,8 @@ MESSAGES = {
     "smaller than the spacing of 16-bit numbers vanish. Fit is not the same as trainable.",
     "laptop.borderline_unsafe.title": "Borderline",
     "laptop.borderline_unsafe": "Over by {over} GB while gradients stay in memory. Freed in every "
-    "step, they leave a peak of {peak} GB, which fits. And without an FP32 copy, updates smaller "
-    "than the spacing of 16-bit numbers vanish.",
+    "step, they leave a peak of about {peak} GB, which fits. And without an FP32 copy, updates "
+    "smaller than the spacing of 16-bit numbers vanish.",
     # Moves
     "laptop.move": "{control}, {from} → {to}: {before} → {after} GB",
     "laptop.spoken": "Move {n}: {from} to {to}. {before} to {after} gigabytes. {verdict}.",
@@ -109,10 +114,12 @@ MESSAGES = {
     "laptop.exits": f"The floor of {exact_gb(FLOOR_BYTES)} GB is no law of nature. It holds while "
     "every weight is trained and kept accurate to FP32, all gradients wait for the optimizer, and "
     "everything lies on this card. Each of these gives up one of those:",
-    "laptop.exit.fuse": "Fuse the optimizer step into the backward pass. Each gradient is used and "
-    "freed before the next one comes, so that they never stand side by side: "
+    "laptop.exit.fuse": "Fuse the optimizer step into the backward pass. A gradient is used and "
+    "freed as soon as it is complete, so that they are not all there at once: "
     f"{exact_gb(WEIGHTS_BYTES)} GB + {exact_gb(ACTIVATIONS_BYTES)} GB of activations = "
-    f"{exact_gb(WEIGHTS_BYTES + ACTIVATIONS_BYTES)} GB in FP32 at batch 1, all layers recomputed.",
+    f"{exact_gb(WEIGHTS_BYTES + ACTIVATIONS_BYTES)} GB in FP32 at batch 1, all layers recomputed. "
+    "One gradient is not in this sum: the head’s weights are the token embedding’s, so that theirs "
+    f"is complete at the very end, and its {exact_gb(EMBEDDING_BYTES)} GB wait until then.",
     "laptop.exit.host": "Keep optimizer state or weights in the host’s memory. The card holds "
     "less, and each step waits for the copies.",
     "laptop.exit.sixteen": "Mend pure 16-bit training. Stochastic rounding keeps small updates on "

@@ -12,6 +12,7 @@ NODE_BYTES, LAPTOP_BYTES = device_budget_bytes("node"), device_budget_bytes("lap
 NODE_GB, LAPTOP_GB = gb(NODE_BYTES), gb(LAPTOP_BYTES)
 STATE_BYTES = state_bytes("fp32", "adam", PARAMETERS)
 STATE_GB = fine_gb(STATE_BYTES)
+SPARED_GB = fine_gb(STATE_BYTES - state_bytes("fp32", "momentum", PARAMETERS))
 FLOOR_GB = fine_gb(static_bytes("fp32", "sgd", PARAMETERS))
 
 
@@ -87,6 +88,10 @@ MESSAGES: dict[str, str] = {
     "FP32 master copy and FP32 optimizer state.",
     "regime.pure16": "Pure 16-bit: parameters, gradients and optimizer state all take 2 bytes. "
     "Small updates can vanish; nothing keeps them in FP32.",
+    "recompute.none": "Everything that the backward pass needs is stored.",
+    "recompute.selective": "Attention scores are thrown away, and computed again in backward.",
+    "recompute.full": "Gradient checkpointing: only each layer’s input is stored, and backward "
+    "runs the layer forward once more.",
     "notice.optimizer": "SGD → Momentum → Adam: each step adds exactly one bar. In FP32 it is as "
     "tall as the parameters.",
     "notice.precision": "FP32 → Mixed with autocast: the static bars stay where they are, and a "
@@ -98,9 +103,10 @@ MESSAGES: dict[str, str] = {
     "tradeoff.not": "not worth it on this device",
     "tradeoff.reason": "Your reason, in one line (optional; it stays in this browser)",
     "tradeoff.node.worth": f"{ON_THE_NODE}. You spend memory that the card has, and save about "
-    f"{MOMENTUM_STEPS - ADAM_STEPS:,} steps against momentum.",
-    "tradeoff.node.not": f"{ON_THE_NODE}. You keep it for activations, and take about "
-    f"{MOMENTUM_STEPS:,} steps or more instead of about {ADAM_STEPS:,}.",
+    f"{MOMENTUM_STEPS - ADAM_STEPS:,} steps or more against momentum.",
+    "tradeoff.node.not": f"{ON_THE_NODE}. With momentum you keep {SPARED_GB} GB of it for "
+    f"activations, and take about {MOMENTUM_STEPS:,} steps or more instead of about "
+    f"{ADAM_STEPS:,}.",
     "tradeoff.laptop.worth": f"{ON_THE_LAPTOP}. The steps you would save cannot start, unless the "
     "state lies elsewhere or takes fewer bytes.",
     "tradeoff.laptop.not": f"{ON_THE_LAPTOP}. Without it, FP32 parameters and gradients still "

@@ -11,6 +11,7 @@ from lesson_code.mission.constants import (
     RECOMPUTED_FORWARD,
 )
 from lesson_code.mission.memory import to_gb, weight_copy_bytes
+from lesson_code.mission.pipeline import pipeline
 from lesson_site.mission.rows import pipeline_rows
 
 PREFETCH_FACTOR = 2  # batches that each worker holds ready; the default of PyTorch's DataLoader
@@ -23,6 +24,7 @@ BEST = ROWS[BEST_KEY]
 STORED = ROWS[f"1/1/0/{BEST_BATCH}/1"]
 ALL, ALL_TENSOR = (ROWS[f"1/1/1/{BASELINE_BATCH}/{tensor}"] for tensor in (1, 2))
 START = ROWS[f"0/0/0/{BASELINE_BATCH}/1"]
+START_TENSOR_MFU = f"{100 * pipeline(False, False, False, BASELINE_BATCH, tensor=2).mfu:.2f}"
 BATCHES = list(KERNEL_EFFICIENCY)
 SMALL, USUAL, *_, LARGE = (f"{100 * share:.0f}" for share in KERNEL_EFFICIENCY.values())
 FEWER_ACTIVATIONS = activation_bytes(
@@ -32,6 +34,9 @@ FEWER_ACTIVATIONS = activation_bytes(
 MESSAGES = {
     "target.reached": "Target reached: accelerator utilisation {utilisation} %, MFU {mfu} %, "
     "{memory} GB.",
+    "target.reached.fits_if_grads_freed": "Target reached: accelerator utilisation {utilisation} "
+    "%, MFU {mfu} %, {memory} GB if gradients stay, {peak_gb} GB at the peak when they are freed "
+    "every step.",
     "target.over_memory": "Utilisation {utilisation} % would pass, but {memory} GB does not fit in "
     "{budget} GB.",
     "target.below": "Accelerator utilisation {utilisation} %; the target is {target} %.",
@@ -84,6 +89,10 @@ MESSAGES = {
     f"from {ALL['utilisation']} to {ALL_TENSOR['utilisation']} %, and throughput from "
     f"×{ALL['speed']} to ×{ALL_TENSOR['speed']}. A utilisation percentage can fall while training "
     "gets faster.",
+    "pipeline.further.fp32": "FP32 arithmetic runs at half the 16-bit rate in this mode, so that "
+    f"the baseline’s MFU is {START_TENSOR_MFU} % instead of {START['mfu']} %. Without the effect "
+    "the model lets FP32 reach the same part of the 16-bit peak as mixed precision, which no card "
+    "with tensor cores does.",
     "pipeline.further.now": "These settings: utilisation {utilisation} %, ×{speed}. Without the "
     "tensor effect: {plain_utilisation} %, ×{plain_speed}.",
     "pipeline.spoken": "{change} Accelerator utilisation {utilisation} percent, MFU {mfu} percent, "
@@ -94,7 +103,11 @@ MESSAGES = {
     "pipeline.spoken.over": "Memory over budget, {memory} of {budget} gigabytes.",
     "pipeline.recorded": "Recorded: prefetching {prefetch}, {precision}, checkpointing "
     "{checkpointing}, batch {batch}. Accelerator utilisation {utilisation} %, MFU {mfu} %, "
-    "{memory} GB with Adam.",
+    "{memory_says}.",
+    "pipeline.recorded.fits": "{memory} GB with Adam",
+    "pipeline.recorded.fits_if_grads_freed": "{memory} GB with Adam if gradients stay, {peak_gb} "
+    "GB at the peak when they are freed every step",
+    "pipeline.recorded.over": "{memory} GB with Adam, which does not fit in {budget} GB",
     "pipeline.said": "you said {percent} %",
     "pipeline.said.elsewhere": "You said {percent} % for the baseline.",
 }

@@ -1,10 +1,15 @@
 """The mission's worked numbers: what pages name in sentences, and what they print."""
 
 from collections.abc import Callable
+from itertools import product
 
 import pytest
 
 from lesson_code.mission import worked
+from lesson_code.mission.constants import KERNEL_EFFICIENCY, TARGET_UTILISATION
+from lesson_code.mission.fit import device_budget_bytes
+from lesson_code.mission.memory import step_peak_bytes
+from lesson_code.mission.pipeline import pipeline, pipeline_memory
 
 
 @pytest.mark.parametrize(
@@ -20,6 +25,7 @@ from lesson_code.mission import worked
         (13_340_124_672, worked.total_memory("fp32", "full", 1, "sgd")),
         (387_735_289_856, worked.activation_memory("autocast", "none", 32)),
         (66, worked.largest_batch("autocast", "full")),
+        (1_376_256_000, worked.open_layer_memory(4)),
         (10_273_545_600, worked.flop_per_token()),
     ],
 )
@@ -42,6 +48,11 @@ def test_counts_are_exact(expected: int, found: int) -> None:
         (0.45, worked.iteration_number("utilisation")),
         (2.65, worked.iteration_number("speed", True, True, True, tensor=2)),
         (0.590, worked.largest_mfu()),
+        (0.1225, worked.iteration_number("mfu", tensor=2)),
+        (0.40, worked.busy_transfers(prefetch=False)),
+        (0.48, worked.busy_transfers(prefetch=True)),
+        (0.7945, worked.best_float32_utilisation()),
+        (0.8005, worked.best_float32_utilisation(0.5)),
         (0.0986, worked.implied_mfu("v100")),
         (0.785, worked.implied_mfu("v100_fp32")),
         (10_342, worked.tokens_per_s(0.85, "v100")),
@@ -51,6 +62,19 @@ def test_counts_are_exact(expected: int, found: int) -> None:
 def test_ratios_are_close(expected: float, found: float) -> None:
     """Shares, factors and hours, to about a thousandth."""
     assert expected == pytest.approx(found, rel=2e-3)
+
+
+def test_no_float32_configuration_that_fits_is_busier() -> None:
+    """The calibration leaves the target to mixed precision, as the page says."""
+    budget = device_budget_bytes("node")
+    fitting = [
+        pipeline(prefetch, False, checkpoint, batch).utilisation
+        for prefetch, checkpoint, batch in product((False, True), (False, True), KERNEL_EFFICIENCY)
+        if step_peak_bytes(*pipeline_memory(False, checkpoint), batch) <= budget
+    ]
+
+    assert max(fitting) == worked.best_float32_utilisation() < TARGET_UTILISATION
+    assert worked.best_float32_utilisation(0.5) > TARGET_UTILISATION
 
 
 @pytest.mark.parametrize(

@@ -70,6 +70,14 @@ def test_the_schema_goes_as_far_as_the_model() -> None:
     assert [59.1, 6.69, 12.46] == [bounds()[name] for name in names]
 
 
+def test_the_floor_is_named_with_the_fit_it_goes_with() -> None:
+    """A total that exists may still contradict the other field."""
+    says = issue_texts()["W_FLOOR"]
+
+    assert "6.69 GB" in says
+    assert "up to 8.0 GB goes with laptop_fit_achieved: true" in says
+
+
 def test_the_browser_gets_every_rule() -> None:
     """What goes to the browser is JSON, and has the severity of every code."""
     given = json.loads(json.dumps(ledger_schema()))

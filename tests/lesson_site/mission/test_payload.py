@@ -191,6 +191,31 @@ def test_first_question_stands_in_the_page(payload: dict[str, Any]) -> None:
     assert claims == found
 
 
+def test_second_question_stands_in_the_page(payload: dict[str, Any]) -> None:
+    """Whoever has no JavaScript reads it too; it gives no answer away."""
+    shown = fence.PARTS["prediction-2"]()
+
+    question = payload["predictions"]["percent"]["question"]
+    assert shown == f'<mission-prediction number="2"><p>{question}</p></mission-prediction>'
+
+
+def test_each_optimizers_steps_stand_beside_its_own_memory(payload: dict[str, Any]) -> None:
+    """Momentum saves one of Adam's two vectors, and takes the chapter's steps or more."""
+    says = payload["messages"]
+
+    assert "With momentum you keep 6.23 GB of it" in says["tradeoff.node.not"]
+    assert "about 150,000 steps or more instead of about 50,000" in says["tradeoff.node.not"]
+    assert "save about 100,000 steps or more against momentum" in says["tradeoff.node.worth"]
+
+
+def test_the_fused_step_names_the_gradient_that_waits(payload: dict[str, Any]) -> None:
+    """The token embedding's is complete at the end only, since the head has the same weights."""
+    says = payload["messages"]["laptop.exit.fuse"]
+
+    assert "6.23 GB + 0.88 GB of activations = 7.11 GB" in says
+    assert "its 0.32 GB wait until then" in says
+
+
 def converted(name: str) -> str:
     """What a page shows where its Markdown names a part."""
     custom = {

@@ -4,6 +4,7 @@ import pytest
 
 from lesson_site.mission.analyzer import analyzer
 from lesson_site.mission.rows import pipeline_rows
+from lesson_site.mission.texts.decision import MESSAGES as DECISION
 from lesson_site.mission.texts.pipeline import MESSAGES
 
 ROWS = pipeline_rows()
@@ -64,3 +65,18 @@ def test_computed_sentences_say_what_the_mission_promises() -> None:
         assert number in MESSAGES["pipeline.answer"]
     for number in ("84.6 to 77.8 %", "×1.61 to ×2.65"):
         assert number in MESSAGES["pipeline.further.lesson"]
+    assert "MFU is 12.25 % instead of 24.5 %" in MESSAGES["pipeline.further.fp32"]
+
+
+def test_every_verdict_of_a_recorded_configuration_has_its_words() -> None:
+    """What is recorded, and what reaches the target, is said for each verdict on memory."""
+    verdicts = {row["verdict"] for row in ROWS.values()}
+    reached = {row["verdict"] for row in ROWS.values() if row["target"] == "reached"}
+
+    assert {"fits", "fits_if_grads_freed", "over"} == verdicts
+    assert {"fits", "fits_if_grads_freed"} == reached
+    for verdict in verdicts:
+        assert f"pipeline.recorded.{verdict}" in MESSAGES
+        assert f"record.memory.{verdict}" in DECISION
+    for target in {row["target"] for row in ROWS.values()}:
+        assert f"record.why.{target}" in DECISION

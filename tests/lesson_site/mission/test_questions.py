@@ -165,6 +165,11 @@ def test_floor_of_the_laptop() -> None:
     assert "8 bytes × 1,557,611,200 = 12.46 GB, 4.46 GB more" in quantify["right_says"]
     assert "6.23 GB is pure 16-bit" in quantify["low_says"]
     assert "18.69 GB is momentum, 24.92 GB Adam" in quantify["high_says"]
+    assert 18.0 == quantify["total_below"]  # where momentum begins
+    assert "A total on the bar has activations" in quantify["total_says"]
+    assert [11.18, 11.64] == quantify["gib"]
+    assert quantify["gib"][0] < 11.605 < quantify["gib"][1] < quantify["least"]
+    assert "the question asks for GB" in quantify["gib_says"]
     assert labels[why["right"]] == "parameters and gradients alone take 8 bytes × 1.56 billion"
     assert {why["right"], *why["wrong_says"]} == set(labels)
     assert max(map(len, labels)) <= LONGEST_ID

@@ -6,6 +6,7 @@ from html.parser import HTMLParser
 import pytest
 
 from lesson_site.mission.fence import PARTS
+from lesson_site.mission.memory_tables import laptop_verdicts
 from lesson_site.mission.payload import build_payload
 from lesson_site.mission.rows import laptop_rows
 from lesson_site.mission.table import NO_BREAK, Table, table_html
@@ -333,6 +334,27 @@ def test_walkthrough_leaves_room_for_the_learners_column() -> None:
     assert reader.row_ids == [
         *(None, "memory", "utilisation", "mfu", "throughput", "data", "shares")
     ]
+
+
+def test_the_laptops_verdicts_are_those_of_its_table() -> None:
+    """Two configurations fit, two do if gradients are freed, and all of them are named."""
+    fits, freed, rest = laptop_verdicts().split(". ")
+
+    assert "Of the 108 configurations" in fits
+    for total in ("batch 2 (7.14 GB)", "batch 1 (6.69 GB)"):
+        assert f"Pure 16-bit, SGD, full recomputation, {total}" in fits
+    for said in ("selective, batch 1 (9.02 GB)", "full recomputation, batch 4 (8.05 GB)"):
+        assert f"Pure 16-bit, SGD, {said}" in freed
+    assert (2, 2) == (fits.count("batch"), freed.count("batch"))
+    assert "All others are over." == rest
+
+
+def test_walkthrough_says_which_batch_a_row_is_of() -> None:
+    """Memory is that of batch 4, and the ledger of the other rows' batch stands in a note."""
+    note = FOUND["table-walkthrough"].notes[0]
+
+    assert "memory is that of batch 4," in note
+    assert "every other row is of batch 32, whose ledger is 560.5 and 56.2 GB" in note
 
 
 def test_browsers_tables_are_the_pages() -> None:

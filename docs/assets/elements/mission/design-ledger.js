@@ -103,7 +103,7 @@ export function ledgerOf({ act1, act2, laptop }, payload, now) {
       batch_size: Number(record.batch),
       final_accelerator_utilisation_pct: Number(row.utilisation),
       final_compute_share_pct: Number(row.shares[2]),
-      target_reached: act2.target_reached,
+      target_reached: row.target === "reached", // by what is recorded, not by what was tried
       laptop_fit_numerically_safe: laptop.fit && !smallest.outcome.endsWith("_unsafe"),
       laptop_static_floor_gb: bounds.static_floor_gb,
       laptop_moves: laptop.moves.map(({ n, control, from, to, total_gb }) => ({

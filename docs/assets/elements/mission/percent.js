@@ -6,13 +6,16 @@ import { mission } from "./state.js";
 /** @typedef {import("./state.js").State} State */
 /** @typedef {import("./state.js").Payload} Payload */
 
+/** A percentage as it was typed, without the sign that may stand behind. @param {string} text */
+const withoutSign = (text) => text.trim().replace("\u2212", "-").replace(/\s*%$/, "");
+
 /**
  * What is wrong with a typed percentage: a key of `payload.predictions.percent.errors`, or null.
  * @param {string} text
  * @param {{least: number, most: number}} bounds
  */
 export function percentProblem(text, { least, most }) {
-  const typed = text.trim().replace("\u2212", "-");
+  const typed = withoutSign(text);
   if (typed === "") return "empty";
   if (!/^[+-]?\d+$/.test(typed)) return "whole";
   return Number(typed) < least || Number(typed) > most ? "range" : null;
@@ -48,7 +51,7 @@ export function percentQuestion(host, { predictions: { percent } }) {
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     if (locks.disabled || input.readOnly) return;
-    const prediction = Number(input.value.trim());
+    const prediction = Number(withoutSign(input.value));
     mission.change(({ act2 }) => {
       act2.prediction = prediction;
       act2.locked_at = new Date().toISOString();

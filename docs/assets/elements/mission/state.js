@@ -11,24 +11,9 @@ import { MISSION, browserRecord, isObject, keepDamaged, saveEntry } from "../rec
  * @typedef {{schema_version: number, model_version: string, controls: {[instrument: string]: Controls},
  *   components: [string, string][], messages: {[id: string]: string}, [part: string]: any}} Payload
  */
-/**
- * @typedef {{n: number, control: string, from: string, to: string, before_gb: string, total_gb: number,
- *   after_gb: string}} Move
- * @typedef {{optimizer: string, precision: string, prefetch: string, checkpointing: string, batch: string}} Recorded
- * @typedef {object} State
- * @property {number} v
- * @property {boolean} skipped whether a returning learner went straight to Act 2
- * @property {string | null} completed_at
- * @property {{prediction: string | null, locked_at: string | null, controls: Chosen, hidden: string[],
- *   seen: string[], revealed: boolean, prompts: string[],
- *   tradeoff: {node: string | null, laptop: string | null, reason: string},
- *   reflection: {answers: (string | null)[], checked: boolean}}} act1 seen: optimizers shown at FP32
- * @property {{prediction: number | null, locked_at: string | null, controls: Chosen, changes: number,
- *   target_reached: boolean, record: Recorded | null,
- *   reflection: {choice: string | null, choice_checked: boolean, answers: (string | null)[], checked: boolean}}} act2
- * @property {{early: boolean, config: Chosen, moves: Move[], outcomes_seen: string[], smallest: string | null,
- *   fit: boolean, quantify: {gb: string, why: string | null, checked: boolean}}} laptop smallest: the key of a row
- */
+/** @typedef {import("./stored.js").Move} Move */
+/** @typedef {import("./stored.js").Recorded} Recorded */
+/** @typedef {import("./stored.js").State} State */
 
 export const NAME = "memory-mfu";
 export const MOST_MOVES = 200;
@@ -80,7 +65,7 @@ const PAYLOAD_VERSION = 1;
 const PAYLOAD_PARTS = ["controls", "ledger", "laptop", "messages", "pipeline", "predictions", "reflections"];
 const NO_PAYLOAD =
   "The mission’s numbers could not be loaded, so its instruments stay closed, and what you kept is untouched. " +
-  "All numbers stand in the tables at the end of this page.";
+  "Its tables stand at the end of this page.";
 const SAVE_AFTER_MS = 250;
 const SAY_AFTER_MS = 300;
 

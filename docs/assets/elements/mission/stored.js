@@ -4,10 +4,27 @@ import { MISSION, isObject, parsed } from "../record.js";
 import { LONGEST_REASON, MOST_MOVES, NAME } from "./state.js";
 
 /** @typedef {import("./state.js").Payload} Payload */
-/** @typedef {import("./state.js").State} State */
 /** @typedef {import("./state.js").Control} Control */
 /** @typedef {import("./state.js").Controls} Controls */
 /** @typedef {import("./state.js").Chosen} Chosen */
+/**
+ * @typedef {{n: number, control: string, from: string, to: string, before_gb: string, total_gb: number,
+ *   after_gb: string}} Move
+ * @typedef {{optimizer: string, precision: string, prefetch: string, checkpointing: string, batch: string}} Recorded
+ * @typedef {object} State
+ * @property {number} v
+ * @property {boolean} skipped whether a returning learner went straight to Act 2
+ * @property {string | null} completed_at
+ * @property {{prediction: string | null, locked_at: string | null, controls: Chosen, hidden: string[],
+ *   seen: string[], revealed: boolean, prompts: string[],
+ *   tradeoff: {node: string | null, laptop: string | null, reason: string},
+ *   reflection: {answers: (string | null)[], checked: boolean}}} act1 seen: optimizers shown at FP32
+ * @property {{prediction: number | null, locked_at: string | null, controls: Chosen, changes: number,
+ *   target_reached: boolean, record: Recorded | null,
+ *   reflection: {choice: string | null, choice_checked: boolean, answers: (string | null)[], checked: boolean}}} act2
+ * @property {{early: boolean, config: Chosen, moves: Move[], outcomes_seen: string[], smallest: string | null,
+ *   fit: boolean, quantify: {gb: string, why: string | null, checked: boolean}}} laptop smallest: the key of a row
+ */
 
 const VERSION = 1;
 const LONGEST_NUMBER = 20;
