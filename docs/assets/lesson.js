@@ -61,7 +61,8 @@ async function wake(tag) {
   if (element && !customElements.get(tag)) customElements.define(tag, element);
 }
 
-// These stand far down on long pages: whoever does not get there need not load them.
+// These stand far down on long pages: whoever does not get there need not load them. So does what a
+// page marks with data-late.
 const LATE = [
   ...["laptop-challenge", "memory-ledger", "memory-table", "mission-record", "mission-reflection"],
   ...["mission-reveal", "mission-tradeoff", "own-report", "pipeline-analyzer", "walkthrough-column"],
@@ -98,8 +99,9 @@ async function onPage() {
   for (const tag of Object.keys(elements)) {
     const found = document.getElementsByTagName(tag);
     if (tag === "run-cell") continue; // woken by its button
-    if (LATE.includes(tag)) for (const each of found) arrivals.observe(each);
-    else if (found.length) await wake(tag);
+    const far = [...found].filter((each) => LATE.includes(tag) || each.hasAttribute("data-late"));
+    if (far.length < found.length) await wake(tag);
+    else for (const each of far) arrivals.observe(each);
   }
 }
 

@@ -40,10 +40,12 @@ CHARTS: dict[str, Callable[[Store], Chart]] = {
 }
 
 
-@fence(show=True)
+@fence(show=True, late=False)
 def chart(source: str, options: Options, md: Markdown) -> str:
-    """The chart that ``show`` names."""
+    """The chart that ``show`` names; ``late`` loads its module only when a reader is near."""
     name = options["show"]
     if name not in CHARTS:
         raise PageError(f"there is no chart {name!r}; there are {', '.join(sorted(CHARTS))}")
-    return to_html(name, CHARTS[name](open_store()), int(md.htmlStash.html_counter))
+    return to_html(
+        name, CHARTS[name](open_store()), int(md.htmlStash.html_counter), "late" in options
+    )

@@ -60,21 +60,23 @@ class Curve:
         return {size: rate.value for size, rate in self.rates.items() if rate.value is not None}
 
 
-def to_html(name: str, chart: Chart, number: int = 0) -> str:
+def to_html(name: str, chart: Chart, number: int = 0, late: bool = False) -> str:
     """The chart as a ``figure`` element: drawing, table, and the finding as its caption, last.
 
     Args:
         name: The chart's name; with ``number`` it makes its ids unique on the page.
         chart: What to show.
         number: A number that no other block of the page has.
+        late: Whether what makes it interactive comes only when the reader is near.
     """
     of = f"chart-{name}-{number}"
     head = "".join(f'<th scope="col">{escape(title)}</th>' for title in chart.head)
     body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in chart.rows)
+    late_mark = ' data-late=""' if late else ""
     known = bool(chart.source) and not _is_empty(chart)
     source = f' <span class="chart-source">{escape(chart.source)}</span>' if known else ""
     return (
-        f'<figure class="chart chart-{name}"><interactive-chart{_plot(chart)}>'
+        f'<figure class="chart chart-{name}"><interactive-chart{_plot(chart)}{late_mark}>'
         f'<svg class="chart-drawing" width="100%" height="{chart.height}" role="img" '
         f'aria-labelledby="{of}-title" aria-describedby="{of}-finding">'
         f'<title id="{of}-title">{escape(chart.title)}</title>'
