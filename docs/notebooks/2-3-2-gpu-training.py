@@ -43,6 +43,7 @@ DATA_FOLDER = "data"
 import contextlib
 import datetime
 import gzip
+import inspect
 import io
 import json
 import math
@@ -63,6 +64,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
 
@@ -71,6 +73,7 @@ import torch
 from torch import nn
 from torch.nn.modules.module import register_module_forward_hook
 from torch.optim.optimizer import register_optimizer_step_pre_hook
+from torch.overrides import TorchFunctionMode
 from torch.utils.data import DataLoader, Dataset, TensorDataset, random_split
 from torchvision import datasets, transforms
 
@@ -111,6 +114,8 @@ Digits = tuple[Dataset, Dataset]
 Batch = tuple[torch.Tensor, torch.Tensor]
 
 # --8<-- "lesson_code/notebook/watching.py:watched_loader"
+
+# --8<-- "lesson_code/notebook/watching.py:pretended_gpu"
 
 # --8<-- "lesson_code/notebook/watching.py:watch_training"
 
@@ -206,9 +211,10 @@ print(f"CPU: {sum(cpu_seconds):.1f} s of training")
 # %% tags=["exercise-1"]
 def train_on_device(train_loader, epochs):
     """Train on the best device there is; return it, the model, and each epoch's loss and seconds."""
-    # BLANK 1a: name the device, the GPU if there is one and the CPU if not, and call it device
+    # BLANK 1a: name the device with torch.device(...), the GPU if there is one and the CPU if not, and call it device
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     # END
+    device = torch.device(device)  # so a name such as "cpu" will do as well
 
     warm_up(device)
     same_start()
@@ -251,7 +257,7 @@ device, trained, losses, device_seconds = train_on_device(train_loader, EPOCHS)
 print(f"{device}: {sum(device_seconds):.1f} s of training")
 
 # %% [markdown]
-# **Check.** It calls your function on two practice batches and watches what happens to them. So it also finds what goes unnoticed on a CPU.
+# **Check.** It calls your function on two practice batches and watches what happens to them, without a GPU a second time with one that is pretended. So it also finds what goes unnoticed on a CPU.
 
 # %% tags=["check-1"]
 # --8<-- "lesson_code/notebook/checks.py:check_1"
@@ -603,7 +609,7 @@ else:
 #
 # Say at the start where it runs and whether mixed precision is on. For every epoch print its number out of the total, the loss with four decimals, the accuracy with two, and a mark if this epoch was saved. At the end three lines: device, seconds, best accuracy.
 #
-# Save a dictionary with the four keys of exercise 2 and `accuracy`, in percent, to the path that you get. Choose by validation accuracy; the test images are for the very end.
+# Save a dictionary with five keys to the path that you get: the four of exercise 2, and `accuracy` in percent. Choose by validation accuracy; the test images are for the very end.
 #
 # **Predict first.** Two epochs reach the same accuracy. Which of them should be in the file?
 
@@ -693,7 +699,7 @@ torch.manual_seed(SEED)
 portable_training(train_loader, validation_loader, PORTABLE_EPOCHS, best_path)
 
 # %% [markdown]
-# **Check.** The best checkpoint is loaded on the CPU into a fresh model and measured again. And your function runs on practice batches in which nothing is ever right, to see when it saves.
+# **Check.** The best checkpoint is loaded on the CPU into a fresh model and measured again. And your function runs on practice batches in which nothing is ever right, to see when it saves, and without a GPU once more with one that is pretended.
 
 # %% tags=["check-4"]
 # --8<-- "lesson_code/notebook/checks.py:check_4"

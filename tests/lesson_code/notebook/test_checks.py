@@ -41,6 +41,11 @@ IN_TRAINING_MODE = """\
     accuracy = 100 * correct / sum(len(labels) for _, labels in validation_loader)
 """
 AUTOCAST = "with torch.autocast(device_type=device.type, dtype=torch.float16, enabled=use_amp):\n"
+SCALED_STEP = """\
+        scaler.scale(loss).backward()
+        scaler.step(optimizer)
+        scaler.update()
+"""
 FORWARD = "    outputs = model(images)\n    loss = criterion(outputs, labels)\n"
 
 
@@ -74,6 +79,62 @@ WRONG = {
         1,
         {"1a": 'device = torch.device("cpu")'},
         "let torch.cuda.is_available() decide",
+    ),
+    "1: asked, and the answer ignored": (
+        1,
+        {"1a": 'torch.cuda.is_available()\ndevice = torch.device("cpu")'},
+        "let torch.cuda.is_available() decide",
+    ),
+    "1: the batch to the CPU, by name": (
+        1,
+        {"1c": 'images, labels = images.to("cpu"), labels.to("cpu")'},
+        "move them to the device inside the loop",
+    ),
+    "1: the model to the CPU, by name": (1, {"1b": 'model.to("cpu")'}, "call model.to(device)"),
+    "1: another model moved": (1, {"1b": "MNISTClassifier().to(device)"}, "call model.to(device)"),
+    "1: a type in the device's place": (
+        1,
+        {"1c": "images, labels = images.to(torch.float32), labels.to(torch.int64)"},
+        "images meet the model",
+    ),
+    "2: the whole dictionary as weights": (
+        2,
+        {"2c": "model.load_state_dict(checkpoint)"},
+        "rebuilding stops with RuntimeError",
+    ),
+    "2: the answer of load_state_dict as the model": (
+        2,
+        {"2c": 'model = model.load_state_dict(checkpoint["model_state_dict"])'},
+        "without an assignment",
+    ),
+    "2: the weights as the model": (
+        2,
+        {"2c": 'model = checkpoint["model_state_dict"]'},
+        "comes back and no model",
+    ),
+    "2: only what fits": (
+        2,
+        {"2c": "model.load_state_dict(checkpoint, strict=False)"},
+        "before you return the fresh model",
+    ),
+    "2: a method and not its answer": (
+        2,
+        {
+            "2a": saved(
+                "epoch", '"model_state_dict": model.state_dict', "optimizer_state_dict", "loss"
+            )
+        },
+        "keep tensors and plain numbers",
+    ),
+    "2: a list and no dictionary": (
+        2,
+        {"2a": "torch.save([epoch, model.state_dict(), optimizer.state_dict(), loss], path)"},
+        "missing: epoch, loss, model_state_dict",
+    ),
+    "2: onto the device that is there": (
+        2,
+        {"2b": 'checkpoint = torch.load(path, map_location="cuda", weights_only=True)'},
+        "let torch.load bring the tensors to the CPU",
     ),
     "2: optimizer forgotten": (
         2,
@@ -136,7 +197,7 @@ WRONG = {
         },
         "it stops with",
     ),
-    "2: weights never loaded": (2, {"2c": "pass"}, "into the fresh model before you return it"),
+    "2: weights never loaded": (2, {"2c": "pass"}, "before you return the fresh model"),
     "3: nothing changed": (
         3,
         {
@@ -185,6 +246,152 @@ WRONG = {
         "takes the place of optimizer.step()",
     ),
     "3: update forgotten": (3, {"3e": "pass"}, "call scaler.update() once"),
+    "3: a scaler for CUDA by default": (
+        3,
+        {"3a": "scaler = torch.amp.GradScaler(enabled=use_amp)"},
+        "yours is for 'cuda'",
+    ),
+    "3: a scaler for CUDA by name": (
+        3,
+        {"3a": 'scaler = torch.amp.GradScaler("cuda", enabled=use_amp)'},
+        "give it the device",
+    ),
+    "3: a scaler that is never on": (
+        3,
+        {"3a": "scaler = torch.amp.GradScaler(device.type, enabled=False)"},
+        "and off",
+    ),
+    "3: scaled and thrown away": (
+        3,
+        {"3c": "scaler.scale(loss)\nloss.backward()"},
+        "call backward() on scaler.scale(loss)",
+    ),
+    "3: the scaled loss reported": (
+        3,
+        {"3c": "loss = scaler.scale(loss)\nloss.backward()"},
+        "give the scaled one no name",
+    ),
+    "3: bfloat16": (
+        3,
+        {"3b": AUTOCAST.replace("float16", "bfloat16") + FORWARD},
+        "dtype=torch.float16",
+    ),
+    "3: only the loss under autocast": (
+        3,
+        {"3b": f"outputs = model(images)\n{AUTOCAST}    loss = criterion(outputs, labels)"},
+        "put the forward pass under torch.autocast",
+    ),
+    "3: autocast made and not opened": (
+        3,
+        {"3b": AUTOCAST.replace("with ", "").replace(":\n", "\n") + FORWARD.replace("    ", "")},
+        "put the forward pass under torch.autocast",
+    ),
+    "3: unscaled, and stepped without the scaler": (
+        3,
+        {"3d": "scaler.unscale_(optimizer)\noptimizer.step()"},
+        "takes the place of optimizer.step()",
+    ),
+    "3: update without its call": (3, {"3e": "scaler.update"}, "call scaler.update() once"),
+    "4: float32 only": (
+        4,
+        {
+            "4": loop(SCALED_STEP, "        loss.backward()\n        optimizer.step()\n")
+            .replace(AUTOCAST, "if True:\n")
+            .replace("scaler = torch.amp.GradScaler(device.type, enabled=use_amp)\n", "")
+        },
+        "no torch.autocast(...) and no torch.amp.GradScaler(...) is at work",
+    ),
+    "4: mixed precision never on": (
+        4,
+        {"4": loop('use_amp = device.type == "cuda"', "use_amp = False")},
+        "no torch.autocast(...) and no torch.amp.GradScaler(...) is at work",
+    ),
+    "4: autocast without a scaler": (
+        4,
+        {"4": loop(SCALED_STEP, "        loss.backward()\n        optimizer.step()\n")},
+        "in 6 steps scale was called 0, step 0 and update 0 times",
+    ),
+    "4: a scaler that is never updated": (
+        4,
+        {"4": loop("        scaler.update()\n", "")},
+        "in 6 steps scale was called 6, step 6 and update 0 times",
+    ),
+    "4: the CPU for everybody": (
+        4,
+        {"4": loop('"cuda" if torch.cuda.is_available() else "cpu"', '"cpu"')},
+        "let torch.cuda.is_available() decide",
+    ),
+    "4: asked, and the answer ignored": (
+        4,
+        {
+            "4": loop('"cuda" if torch.cuda.is_available() else "cpu"', '"cpu"').replace(
+                'device.type == "cuda"', "torch.cuda.is_available()"
+            )
+        },
+        "use the answer for model and batches",
+    ),
+    "4: the device of exercise 1": (
+        4,
+        {"4": loop('device = torch.device("cuda" if torch.cuda.is_available() else "cpu")\n', "")},
+        "let torch.cuda.is_available() decide in the function",
+    ),
+    "4: model left behind": (4, {"4": loop("model.to(device)\n", "")}, "call model.to(device)"),
+    "4: batch left behind": (
+        4,
+        {"4": loop("        images, labels = images.to(device), labels.to(device)\n", "")},
+        "images meet the model",
+    ),
+    "4: optimizer forgotten": (
+        4,
+        {"4": loop('"optimizer_state_dict": optimizer.state_dict(), ', "")},
+        "missing: optimizer_state_dict",
+    ),
+    "4: loss and optimizer forgotten": (
+        4,
+        {"4": loop("state |= {", "forgotten = {")},
+        "missing: loss, optimizer_state_dict",
+    ),
+    "4: a fresh optimizer in the file": (
+        4,
+        {"4": loop("optimizer.state_dict()", "torch.optim.Adam(model.parameters()).state_dict()")},
+        "save optimizer.state_dict() of the optimizer that takes the steps",
+    ),
+    "4: weights in the optimizer's place": (
+        4,
+        {"4": loop("optimizer.state_dict()", "model.state_dict()")},
+        "save optimizer.state_dict() of the optimizer that takes the steps",
+    ),
+    "4: loss as a tensor": (
+        4,
+        {"4": loop("loss.item()", "loss.detach()")},
+        "loss is a Tensor",
+    ),
+    "4: accuracy as a NumPy number": (
+        4,
+        {"4": loop('"accuracy": accuracy', '"accuracy": np.float64(accuracy)')},
+        "float() of a metric",
+    ),
+    "4: epochs counted from one": (
+        4,
+        {"4": loop("in range(epochs)", "in range(1, epochs + 1)")},
+        "its epoch is 1 and should be 0",
+    ),
+    "4: epoch forgotten": (4, {"4": loop('"epoch": epoch, ', "")}, "its epoch is missing"),
+    "4: the weights alone": (
+        4,
+        {"4": loop("torch.save(state, path)", "torch.save(model.state_dict(), path)")},
+        "missing: accuracy, epoch, loss",
+    ),
+    "4: every epoch saved": (
+        4,
+        {"4": loop("if accuracy > best:", "if True:")},
+        "it was saved 3 times",
+    ),
+    "4: the last step forgotten": (
+        4,
+        {"4": loop("        scaler.step(optimizer)\n", "")},
+        "6 batches made 0 steps",
+    ),
     "4: written again for an equal epoch": (4, {"4": loop("> best", ">= best")}, "3 times"),
     "4: best begins at zero": (4, {"4": loop("best = -1.0", "best = 0.0")}, "start below 0"),
     "4: compared after the update": (
@@ -225,7 +432,7 @@ WRONG = {
     "4: no weights in the file": (
         4,
         {"4": loop('"model_state_dict": model.state_dict(), ', "")},
-        "it stops with KeyError",
+        "missing: model_state_dict",
     ),
 }
 
@@ -254,6 +461,79 @@ RIGHT = {
             "labels = labels.to(device=device)\nassert len(train_loader) and labels.size(0)"
         },
     ),
+    "1: a string": (1, {"1a": 'device = "cuda" if torch.cuda.is_available() else "cpu"'}),
+    "1: GPUs counted": (
+        1,
+        {"1a": 'device = torch.device("cuda:0" if torch.cuda.device_count() > 0 else "cpu")'},
+    ),
+    "1: both in one line": (
+        1,
+        {"1c": "images, labels = (tensor.to(device) for tensor in (images, labels))"},
+    ),
+    "1: to where the weights are": (
+        1,
+        {
+            "1c": "images = images.to(next(model.parameters()).device)\n"
+            "labels = labels.to(images.device)"
+        },
+    ),
+    "1: flattened on the CPU": (
+        1,
+        {"1c": "images, labels = images.flatten(1).to(device), labels.long().to(device)"},
+    ),
+    "1: cuda() where it is": (
+        1,
+        {
+            "1b": 'model = model.cuda() if device.type == "cuda" else model.to("cpu")',
+            "1c": 'if device.type == "cuda":\n    images, labels = images.cuda(), labels.cuda()\n'
+            'else:\n    images, labels = images.to("cpu"), labels.to("cpu")',
+        },
+    ),
+    "1: the loader's own length": (
+        1,
+        {
+            "1c": "images, labels = images.to(device), labels.to(device)\n"
+            "assert 0 < train_loader.batch_size <= len(train_loader.dataset)"
+        },
+    ),
+    "2: saved by keyword": (
+        2,
+        {
+            "2a": "weights = model.state_dict()\n"
+            "torch.save(obj=dict(epoch=epoch, model_state_dict=weights, loss=loss,\n"
+            "    optimizer_state_dict=optimizer.state_dict()), f=path)"
+        },
+    ),
+    "2: through an open file": (
+        2,
+        {
+            "2b": 'with open(path, "rb") as file:\n'
+            '    checkpoint = torch.load(file, "cpu", weights_only=True)'
+        },
+    ),
+    "2: in evaluation mode": (
+        2,
+        {"2c": 'print(model.load_state_dict(checkpoint["model_state_dict"]))\nmodel.eval()'},
+    ),
+    "3: autocast or nothing": (
+        3,
+        {
+            "3b": "amp = torch.autocast(device.type, torch.float16)\n"
+            "with amp if use_amp else contextlib.nullcontext():\n" + FORWARD
+        },
+    ),
+    "3: one autocast for all": (
+        3,
+        {
+            "3a": "scaler = torch.GradScaler(device=device.type, enabled=use_amp)\n"
+            "amp = torch.autocast(device.type, dtype=torch.float16, enabled=use_amp)",
+            "3b": "with amp:\n" + FORWARD,
+        },
+    ),
+    "3: the scaled loss with a name": (
+        3,
+        {"3c": "scaled_loss = scaler.scale(loss)\nscaled_loss.mean().backward()"},
+    ),
     "2: a string for the device": (
         2,
         {"2b": 'checkpoint = torch.load(path, map_location="cpu", weights_only=True)'},
@@ -267,6 +547,131 @@ RIGHT = {
         {
             "3d": "scaler.unscale_(optimizer)\n"
             "nn.utils.clip_grad_norm_(model.parameters(), 1.0)\nscaler.step(optimizer)"
+        },
+    ),
+    "4: the loader's number of images": (
+        4,
+        {
+            "4": loop("    model.train()\n", "    model.train()\n    total = 0.0\n")
+            .replace(
+                "        scaler.update()\n",
+                "        scaler.update()\n        total += loss.item() * len(labels)\n",
+            )
+            .replace("loss.item()}", "total / len(train_loader.dataset)}")
+        },
+    ),
+    "4: a branch for the GPU": (
+        4,
+        {
+            "4": loop(AUTOCAST, "with amp() if use_amp else contextlib.nullcontext():\n")
+            .replace(
+                "scaler = torch.amp.GradScaler(device.type, enabled=use_amp)\n",
+                'amp = lambda: torch.autocast("cuda", dtype=torch.float16)\n'
+                "scaler = torch.amp.GradScaler() if use_amp else None\n",
+            )
+            .replace(
+                SCALED_STEP,
+                "        if use_amp:\n"
+                + textwrap.indent(SCALED_STEP, "    ")
+                + "        else:\n            loss.backward()\n            optimizer.step()\n",
+            )
+        },
+    ),
+    "4: autocast asks the scaler": (
+        4,
+        {"4": loop("float16, enabled=use_amp", "float16, enabled=scaler.is_enabled()")},
+    ),
+    "4: by their former names": (
+        4,
+        {
+            "4": loop(AUTOCAST, "with torch.cuda.amp.autocast(enabled=use_amp):\n").replace(
+                "torch.amp.GradScaler(device.type,", "torch.cuda.amp.GradScaler("
+            )
+        },
+    ),
+    "4: a report of the hardware": (
+        4,
+        {
+            "4": loop(
+                "best = -1.0\n",
+                "best = -1.0\nif use_amp:\n"
+                "    print(torch.cuda.get_device_name(device), torch.cuda.memory_allocated())\n",
+            )
+        },
+    ),
+    "4: an epoch's loss kept on the device": (
+        4,
+        {
+            "4": loop(
+                "    model.train()\n",
+                "    model.train()\n    total = torch.zeros((), device=device)\n",
+            )
+            .replace(
+                "        scaler.update()\n",
+                "        scaler.update()\n        total += loss.detach()\n",
+            )
+            .replace("loss.item()}", "total.item() / len(train_loader)}")
+        },
+    ),
+    "4: SGD, which remembers nothing": (
+        4,
+        {
+            "4": loop(
+                "torch.optim.Adam(model.parameters(), lr=1e-3)",
+                "torch.optim.SGD(model.parameters(), lr=0.1)",
+            )
+        },
+    ),
+    "4: momentum, and a schedule": (
+        4,
+        {
+            "4": loop(
+                "torch.optim.Adam(model.parameters(), lr=1e-3)\n",
+                "torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)\n"
+                "schedule = torch.optim.lr_scheduler.StepLR(optimizer, 1)\n",
+            ).replace(EVALUATION, EVALUATION + "    schedule.step()\n")
+        },
+    ),
+    "4: the last epoch saved elsewhere": (
+        4,
+        {"4": LOOP + '    torch.save(model.state_dict(), path.with_name("last.pth"))\n'},
+    ),
+    "4: written beside, then renamed": (
+        4,
+        {
+            "4": loop(
+                "torch.save(state, path)",
+                'torch.save(state, path.with_suffix(".tmp"))\n'
+                '        path.with_suffix(".tmp").replace(path)',
+            )
+        },
+    ),
+    "4: predictions compared on the CPU": (
+        4,
+        {
+            "4": loop(
+                EVALUATION,
+                "    model.eval()\n    correct = count = 0\n"
+                "    with torch.no_grad():\n"
+                "        for images, labels in validation_loader:\n"
+                "            guesses = model(images.to(device)).argmax(dim=1).cpu()\n"
+                "            correct += (guesses == labels).sum().item()\n"
+                "            count += labels.size(0)\n"
+                "    accuracy = 100.0 * correct / count\n",
+            )
+        },
+    ),
+    "4: accuracy on the training images, too": (
+        4,
+        {"4": loop(EVALUATION, EVALUATION + "    print(evaluate(model, train_loader, device))\n")},
+    ),
+    "4: built on the device": (
+        4,
+        {
+            "4": loop(
+                "model = MNISTClassifier()\nmodel.to(device)\n",
+                "with torch.device(device):\n    model = MNISTClassifier()\n",
+            )
         },
     ),
     "4: an evaluation of one's own": (
