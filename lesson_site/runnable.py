@@ -96,7 +96,7 @@ def prints_html(section: Section, lines: str) -> str:
         PageError: If they stop with an error, or print nothing.
     """
     text = run_lines(lines)
-    files = tuple(_integrity(CODE_FOLDER / file) for file in files_of(section.file))
+    files = tuple(_checksums(section.file).values())
     said = _printed_of(Job.of(section, text), files, CODE_FOLDER.resolve().parent)
     return (
         '<details class="run-prints"><summary>What it prints</summary>'
@@ -164,7 +164,7 @@ def attributes(section: Section, lines: str) -> str:
         PageError: If the module can't run in the page, or ``lines`` is empty or no Python.
     """
     text = run_lines(lines)
-    files = {file: _integrity(CODE_FOLDER / file) for file in files_of(section.file)}
+    files = _checksums(section.file)
     size_kb = vendor.compressed_kb(vendor.PYODIDE)
     if size_kb is None:
         _say_once("snippets have no Run button; `python -m lesson_site.vendor` fetches Python")
@@ -212,6 +212,11 @@ def _file_of(parts: list[str], folder: Path) -> list[str]:
             if (folder / file).is_file():
                 return [file.as_posix()]
     return []
+
+
+def _checksums(file: str) -> dict[str, str]:
+    """Of each module that one imports, itself included."""
+    return {each: _integrity(CODE_FOLDER / each) for each in files_of(file)}
 
 
 def _integrity(path: Path) -> str:
