@@ -32,7 +32,12 @@ def test_the_architecture_page_does_not_repeat(claim: str) -> None:
 
 @pytest.mark.parametrize(
     "word",
-    ["check_available=True", "registered buffers", "`copy_` crosses", "*after* the model has moved"],
+    [
+        "check_available=True",
+        "registered buffers",
+        "`copy_` crosses",
+        "*after* the model has moved",
+    ],
 )
 def test_the_devices_page_says_it(word: str) -> None:
     """The traps of choosing, placing and mixing."""

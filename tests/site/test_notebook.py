@@ -34,7 +34,7 @@ def printed_by(notebook: dict[str, Any]) -> str:
 
 
 def test_the_solution_runs_from_top_to_bottom(ran: tuple[dict[str, Any], Path]) -> None:
-    """Without network and GPU all four checks hold, and it says what it used and what it skipped."""
+    """Without network and GPU all four checks hold, and it says what it used and skipped."""
     printed = printed_by(ran[0])
 
     assert "data: a tenth of MNIST, real digits" in printed

@@ -59,7 +59,7 @@ def test_the_pattern_finds_what_was_said(statement: Statement) -> None:
 @pytest.mark.parametrize("statement", STATEMENTS.values(), ids=STATEMENTS)
 def test_it_is_said_nowhere(texts: dict[str, str], statement: Statement) -> None:
     """No page of the site and no module makes the statement."""
-    assert len(texts) > 400
+    assert len(texts) > 300
 
     assert [] == [
         f"{where}: {found[0]}" for where, text in texts.items() if (found := said(statement, text))
