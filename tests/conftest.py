@@ -11,7 +11,8 @@ import torch
 
 from tests.building import once, real_site, shared_folder
 
-# No test in these rooms needs a GPU, and a GPU machine may lack what builds the site.
+# A GPU machine may lack what builds the site, so a test that needs a GPU lives in no such room:
+# the recorded outputs are compared in tests/recorded.
 SITE_ROOMS = ("browser", "lesson_site", "site")
 SITE_TOOLS = ("mkdocs", "pymdownx", "playwright", "html5lib")
 
