@@ -8,6 +8,7 @@ what backward will need, later on what something still keeps alive.
 # --8<-- [start:meter]
 import weakref
 from collections import Counter
+from typing import Self
 
 import torch
 from torch import nn
@@ -39,6 +40,10 @@ class SavedBytes(torch.autograd.graph.saved_tensors_hooks):
             else:
                 tensors = [item]
             self._left_out |= {_address(t): t.untyped_storage() for t in tensors}
+
+    def __enter__(self) -> Self:  # type: ignore[override]
+        super().__enter__()
+        return self
 
     def _hold(self, tensor: torch.Tensor) -> Saved:
         saved = Saved(tensor)

@@ -60,6 +60,8 @@ def grade(exercise: int, file: Path | None, as_json: bool) -> int:
     from lesson_code.lab.checker.run import CheckerError, examine
 
     path = file or HERE / "starter" / FILES[exercise]
+    if path.is_dir():
+        return _refuse(f"{path} is a folder; name the file in it, such as {path / FILES[exercise]}")
     if not path.is_file():
         return _refuse(
             f"there is no file {path}; `python -m lesson_code.lab start DIR` copies the exercises"

@@ -29,6 +29,17 @@ def test_a_forward_pass_of_a_convolutional_network_saves_what_it_must() -> None:
     assert pytest.approx(2_514_436, rel=0.02) == meter.total()
 
 
+def test_with_as_gives_the_meter() -> None:
+    """As files and locks do it."""
+    layer = nn.Linear(3, 2)
+
+    with SavedBytes(layer) as meter:
+        output = layer(rows := torch.randn(5, 3))
+
+    assert output.requires_grad
+    assert rows.nbytes == meter.total()
+
+
 def test_a_storage_counts_once() -> None:
     """ReLU saves its output and the next layer saves it as its input: one storage."""
     model = nn.Sequential(nn.Linear(3, 8), nn.ReLU(), nn.Linear(8, 2))

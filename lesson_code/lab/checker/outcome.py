@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
+BLANK = str.maketrans("\n\r\t", "   ")
 State = Literal["pass", "fail", "not done yet", "skipped"]
 
 
@@ -22,3 +23,11 @@ class Outcome:
     state: State
     message: str = ""
     advice: tuple[str, ...] = ()
+
+
+def printable(text: str) -> str:
+    """The same on one line, with a number for every character that could steer a terminal."""
+    return "".join(
+        c if c.isprintable() else c.encode("unicode_escape").decode("ascii")
+        for c in text.translate(BLANK)
+    )

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from lesson_code.lab.checker.outcome import Outcome
+from lesson_code.lab.checker.outcome import Outcome, printable
 
 FIRST_S = 60.0  # to import PyTorch and the answer
 CHECK_S = 20.0
@@ -107,7 +107,7 @@ def examine(exercise: int, path: Path, deadlines: Deadlines | None = None) -> It
             count = len(plan)
             try:
                 while done < count:
-                    yield Outcome(**_with_tuple(child.next(limits.check_s)))
+                    yield _outcome(child.next(limits.check_s))
                     done += 1
             except TimeoutError:
                 message = (
@@ -136,9 +136,10 @@ def _import(child: Child, path: Path, limits: Deadlines) -> list[list[str]]:
             f"{path.name} ends the process when it is imported; look for work outside functions"
         )
     if problem:
-        raise CheckerError(problem)
+        raise CheckerError(printable(problem))
     return plan
 
 
-def _with_tuple(fields: dict[str, Any]) -> dict[str, Any]:
-    return {**fields, "advice": tuple(fields["advice"])}
+def _outcome(fields: dict[str, Any]) -> Outcome:
+    message, advice = printable(fields["message"]), tuple(map(printable, fields["advice"]))
+    return Outcome(**{**fields, "message": message, "advice": advice})

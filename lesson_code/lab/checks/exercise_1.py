@@ -4,6 +4,8 @@ The ``meta`` device has shapes and types but no data, and PyTorch refuses to mix
 the same way as it refuses a GPU.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Self
 from unittest.mock import patch
 
@@ -20,7 +22,7 @@ CPU, META = torch.device("cpu"), torch.device("meta")
 def chooses_what_can_be_used(answer: Any) -> None:
     """CUDA if it can be used, else the CPU; a preference wins."""
     for available, expected in ((False, "cpu"), (True, "cuda")):
-        with patch("torch.cuda.is_available", return_value=available):
+        with pretended_cuda(available):
             found = answer.pick_device()
             _require_device(found)
             preferred = answer.pick_device(prefer="cpu")
@@ -45,6 +47,17 @@ def chooses_what_can_be_used(answer: Any) -> None:
         repr(str(other)),
         "a preference may name any device, with CUDA or without",
     )
+
+
+@contextmanager
+def pretended_cuda(available: bool) -> Iterator[None]:
+    """Let PyTorch say that there is one CUDA GPU, or none, whatever the machine has."""
+    with (
+        patch("torch.cuda.is_available", return_value=available),
+        patch("torch.cuda.device_count", return_value=int(available)),
+        patch("torch.cuda.current_device", return_value=0),
+    ):
+        yield
 
 
 def _require_device(found: object) -> None:

@@ -185,6 +185,28 @@ def test_a_character_that_no_terminal_has_is_written_as_a_number(tmp_path: Path)
     assert "" == done.stderr
 
 
+@pytest.mark.parametrize(
+    "code",
+    [
+        "raise ValueError('\\x1b[2J\\x9b31m')\n",
+        "def move_tensor(t, device):\n    raise ValueError('\\x1b[2J\\x9b31m')\n",
+        "def move_tensor(t, device):\n    return '\\x1b[2J\\x9b31m'\n",
+        "import warnings\ndef move_tensor(t, device):\n"
+        "    warnings.warn('\\x1b[2J\\x9b31m', FutureWarning)\n    return t\n",
+    ],
+    ids=["import", "error", "result", "warning"],
+)
+def test_what_would_steer_a_terminal_is_written_as_a_number(
+    code: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Text out of an answer neither clears the screen nor changes its colours."""
+    main(["check", "1", str(_answer(tmp_path, code))])
+
+    printed = "".join(capsys.readouterr())
+    assert r"\x1b[2J\x9b31m" in printed
+    assert [] == [c for c in printed if not c.isprintable() and c != "\n"]
+
+
 def test_start_copies_and_never_overwrites(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -215,6 +237,15 @@ def test_a_missing_file_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     """It says how to get one."""
     assert 2 == main(["check", "1", "no_such_file.py"])
     assert "error: there is no file no_such_file.py" in capsys.readouterr().err
+
+
+def test_a_folder_in_a_files_place_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It says which file in it is meant."""
+    assert 2 == main(["check", "2", str(tmp_path)])
+    assert f"error: {tmp_path} is a folder" in (said := capsys.readouterr().err)
+    assert str(tmp_path / FILES[2]) in said
 
 
 def test_the_command_reports_line_by_line(tmp_path: Path) -> None:

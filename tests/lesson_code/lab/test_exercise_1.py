@@ -17,6 +17,14 @@ def pick_device(prefer=None):
         return torch.device("cuda", 0)
     return torch.device(prefer or found or "cpu")
 """,
+    "current_device": """
+def pick_device(prefer=None):
+    if prefer is not None:
+        return torch.device(prefer)
+    if torch.cuda.device_count():
+        return torch.device("cuda", torch.cuda.current_device())
+    return torch.device("cpu")
+""",
     "default_device": """
 def make_on_device(shape, device):
     with torch.device(device):
