@@ -7,7 +7,6 @@ from pathlib import Path
 
 from lesson_site import notebooks, recordings
 from lesson_site.figure_store import FigureError
-from lesson_site.lab_fingerprints import write_fingerprints
 from lesson_site.live import LiveError, serve
 from lesson_site.mission.payload import write_payload
 from lesson_site.notebooks import NotebookError
@@ -66,11 +65,6 @@ def _parser() -> argparse.ArgumentParser:
 
     race = commands.add_parser("race", help="export the training steps that race in the page")
     race.set_defaults(command=_race)
-
-    prints = commands.add_parser(
-        "lab-fingerprints", help="tell the lab's checker what the foundations pages say"
-    )
-    prints.set_defaults(command=_fingerprints)
 
     check = commands.add_parser("check-snippets", help="every shown line is run by a test")
     check.add_argument(
@@ -139,11 +133,6 @@ def _race(_: argparse.Namespace) -> list[str]:
         ]
     for path in write_graphs():
         print(path, flush=True)
-    return []
-
-
-def _fingerprints(_: argparse.Namespace) -> list[str]:
-    print(write_fingerprints())
     return []
 
 
