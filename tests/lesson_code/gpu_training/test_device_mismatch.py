@@ -5,6 +5,7 @@ They are a private part of PyTorch, good for tests only.
 """
 
 import difflib
+import re
 import traceback
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import Any
 
 import pytest
 import torch
+from torch import nn
 from torch._subclasses import fake_tensor
 from torch._subclasses.fake_tensor import FakeTensorMode
 
@@ -186,6 +188,57 @@ def test_the_printed_error_has_the_line_and_the_whole_message(
     for failure in data.values():
         assert failure["message"].startswith(FAKE_BEGINNING)
         assert failure["message"] in " ".join(printed.split())
+
+
+RECURRENT = "Input and parameter tensors are not at the same device"
+CONVOLUTION = "Input type ({}) and weight type ({}) should be the same"
+
+
+def test_the_beginning_is_not_the_same_for_every_layer() -> None:
+    """A recurrent layer and attention refuse a forgotten batch in words of their own."""
+    layer = nn.LSTM(8, 4).to("meta")  # a fake one can't be built
+    with pytest.raises(RuntimeError, match=f"^{RECURRENT}") as recurrent:
+        layer(torch.rand(3, 2, 8))
+    with FakeTensorMode():
+        query, other = torch.rand(1, 2, 4, 8, device="cuda"), torch.rand(1, 2, 4, 8)
+        with pytest.raises(RuntimeError, match="same device type") as attention:
+            nn.functional.scaled_dot_product_attention(query, other, other)
+
+    for refused, there in ((recurrent, "meta"), (attention, "cuda")):
+        assert BEGINNING not in str(refused.value)
+        assert {"cpu", there} == set(re.findall("cpu|cuda|meta", str(refused.value)))
+
+
+def test_a_convolution_compares_types_in_words_of_its_own() -> None:
+    """The same check compares formats and devices; formats it can compare on any machine."""
+    layer = nn.Conv2d(1, 4, 3, bias=False).half()
+
+    with pytest.raises(RuntimeError) as caught:
+        layer(torch.rand(2, 1, 8, 8))
+
+    said = CONVOLUTION.format("torch.FloatTensor", "torch.HalfTensor")
+    assert str(caught.value).startswith(said)
+
+
+@pytest.mark.gpu
+def test_a_convolution_on_a_real_gpu_names_both_types() -> None:
+    """A type with `cuda` in its name is on the GPU."""
+    with pytest.raises(RuntimeError) as caught:
+        nn.Conv2d(1, 4, 3).to("cuda")(torch.rand(2, 1, 8, 8))
+
+    said = CONVOLUTION.format("torch.FloatTensor", "torch.cuda.FloatTensor")
+    assert str(caught.value).startswith(said)
+
+
+def test_a_number_without_dimensions_and_indices_may_stay_on_the_cpu() -> None:
+    """These two PyTorch accepts beside a GPU tensor; a vector it refuses."""
+    with FakeTensorMode():
+        there = torch.rand(4, 3, device="cuda")
+
+        assert "cuda" == (there * torch.tensor(2.0)).device.type
+        assert "cuda" == there[torch.tensor([0, 2])].device.type
+        with pytest.raises(RuntimeError, match=FAKE_BEGINNING):
+            _ = there * torch.tensor([1.0, 2.0, 3.0])
 
 
 @pytest.mark.gpu
