@@ -10,7 +10,7 @@ import torch
 
 # --8<-- [start:choose_device]
 def choose_device() -> torch.device:
-    """The GPU where PyTorch finds one, the CPU everywhere else."""
+    """An NVIDIA or AMD GPU where PyTorch finds one, the CPU everywhere else."""
     return torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
 

@@ -740,7 +740,7 @@ print(f"test accuracy, measured once: {test_accuracy:.2f} %")
 # - `map_location` on every load, and a checkpoint opens anywhere.
 # - Mixed precision in **five lines**: scaler, autocast, scaled backward, step, update.
 # - GPU wins at scale; below it, fixed costs decide.
-# - The portable pattern runs everywhere, unchanged.
+# - The portable pattern runs with a CUDA GPU and without one, unchanged.
 
 # %% [markdown]
 # ## Take your timings home

@@ -44,7 +44,7 @@ def read_settings(arguments: list[str] | None) -> Settings:
     """The command line as settings."""
     parser = Parser(
         prog="python -m lesson_code.gpu_training.portable_training",
-        description="Train the lesson's digit classifier, on a GPU where there is one.",
+        description="Train the lesson's digit classifier, on a CUDA GPU where there is one.",
         epilog=f"{BEST_FILE} is the model with the best validation accuracy, {LAST_FILE} is what "
         "--resume reads; both load on any device. Exit status: 0 done, 2 something to put right, "
         "130 stopped by Ctrl-C.",
@@ -69,7 +69,7 @@ def read_settings(arguments: list[str] | None) -> Settings:
         "--device",
         choices=("auto", "cpu", "cuda"),
         default="auto",
-        help="where to train; auto: on a GPU if PyTorch finds one",
+        help="where to train; auto: cuda if PyTorch finds it (NVIDIA, AMD), else cpu",
     )
     add(
         "--amp",

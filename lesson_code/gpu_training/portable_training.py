@@ -83,7 +83,7 @@ class Run:
 def choose_precision(settings: Settings) -> tuple[torch.device, bool]:
     """The device, and whether to train in mixed precision: decided once for the whole run."""
     if settings.device == "cuda" and not torch.cuda.is_available():
-        raise InputError("--device cuda: PyTorch finds no GPU here; leave it out, or say cpu")
+        raise InputError("--device cuda: PyTorch finds no CUDA GPU here; leave it out, or say cpu")
     device = choose_device() if settings.device == "auto" else torch.device(settings.device)
     if settings.amp == "on" and device.type != "cuda":
         raise InputError("--amp on: mixed precision pays on a GPU only; leave it out, or say off")
@@ -306,7 +306,7 @@ def carry_out(settings: Settings) -> int:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Train the lesson's digit classifier, on a GPU where there is one."""
+    """Train the lesson's digit classifier, on a CUDA GPU where there is one."""
     settings = read_settings(arguments)
     try:
         return carry_out(settings)

@@ -39,6 +39,7 @@ def test_accelerator_is_named_even_where_none_is() -> None:
 
     assert "cuda" == str(torch.accelerator.current_accelerator())
     assert torch.accelerator.current_accelerator(check_available=True) is None
+    assert not torch.accelerator.is_available()
 
 
 def test_old_amp_module_is_deprecated() -> None:

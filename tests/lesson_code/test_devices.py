@@ -21,6 +21,21 @@ def test_choose_device_takes_the_gpu_where_there_is_one(
     assert device.type == expected
 
 
+@pytest.mark.parametrize("kind", ["mps", "xpu"])
+def test_choose_device_leaves_other_makers_alone(
+    monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    """Apple's or Intel's GPU is an accelerator to PyTorch, and the lesson trains on the CPU."""
+    found = torch.device(kind)
+    monkeypatch.setattr(torch.accelerator, "current_accelerator", lambda **_options: found)
+    monkeypatch.setattr(torch.accelerator, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+
+    device = devices.choose_device()
+
+    assert device.type == "cpu"
+
+
 def test_synchronize_leaves_the_cpu_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """On a CPU nothing is waited for: the CUDA call would raise without a driver."""
     waited: list[torch.device] = []

@@ -746,7 +746,7 @@ def test_a_missing_gpu_is_named(
     """Asking for CUDA where there is none is refused, not quietly replaced."""
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
 
-    assert "--device cuda: PyTorch finds no GPU here" in refusal("--device cuda", capsys)
+    assert "--device cuda: PyTorch finds no CUDA GPU here" in refusal("--device cuda", capsys)
 
 
 # On a GPU
