@@ -267,7 +267,7 @@ practice = [batch for batch, _ in zip(practice_loader, range(2), strict=False)]
 report(1, check_1(train_on_device, device, trained, losses, practice))
 
 # %% [markdown]
-# **Compare.** Beside the two runs, one pass over the loader with no model at all: no device can take that part away.
+# **Compare.** Beside the two runs, one pass over the loader with no model at all: with this loader, no device takes that part away.
 
 # %%
 # --8<-- "lesson_code/gpu_training/practice.py:loader_seconds"

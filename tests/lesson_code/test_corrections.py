@@ -1,9 +1,19 @@
 """Statements on what we corrected, in lesson and foundations, that no other test covers."""
 
 import time
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.nn.functional import cross_entropy
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
+from torch.utils.flop_counter import FlopCounterMode
+
+from lesson_code.data import PIXEL_MEAN, PIXEL_STD
+from lesson_code.models import MNISTClassifier
 
 
 def test_gpu_memory_is_called_total_memory() -> None:
@@ -57,3 +67,73 @@ def test_one_seed_reaches_every_device(monkeypatch: pytest.MonkeyPatch) -> None:
         torch.manual_seed(7)
 
     assert [7] == seeds
+
+
+class Watch(TorchDispatchMode):
+    """Counts operations, and the numbers that they read and write."""
+
+    operations = 0
+    numbers = 0
+
+    def __torch_dispatch__(
+        self, func: Callable[..., Any], _types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
+        """Run the operation, and count what it touched."""
+        output = func(*args, **(kwargs or {}))
+        tensors = [one for one in tree_leaves((args, kwargs, output)) if torch.is_tensor(one)]
+        self.operations += 1
+        self.numbers += sum(tensor.numel() for tensor in tensors)
+        return output
+
+
+def counted_step(batch_size: int) -> tuple[Watch, Watch, int]:
+    """One training step: its passes, its update, and the arithmetic of the passes."""
+    model = MNISTClassifier()
+    optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
+    images, labels = torch.rand(batch_size, 1, 28, 28), torch.randint(10, (batch_size,))
+    with FlopCounterMode(display=False) as arithmetic, Watch() as passes:
+        cross_entropy(model(images), labels).backward()
+    optimizer.step()  # the first one makes the moments
+    with Watch() as update:
+        optimizer.step()
+    return passes, update, arithmetic.get_total_flops()
+
+
+def test_the_update_costs_the_same_for_every_batch() -> None:
+    """Four times the images are four times the arithmetic, and Adam touches as much as before."""
+    (small, small_update, few), (large, large_update, many) = counted_step(16), counted_step(64)
+
+    assert 4 * few == many
+    assert small_update.numbers == large_update.numbers
+    assert small.operations == large.operations  # what has to be launched does not change either
+    assert small_update.numbers > large.numbers  # and the update touches more than both passes
+    assert 24 < small.operations + small_update.operations < 240
+
+
+def test_the_backward_pass_runs_operations_that_python_does_not_call() -> None:
+    """One call from Python starts them all."""
+    model, called = MNISTClassifier(), []
+    loss = cross_entropy(model(torch.rand(4, 1, 28, 28)), torch.zeros(4, dtype=torch.int64))
+
+    class Called(torch.overrides.TorchFunctionMode):
+        def __torch_function__(
+            self, func: Callable[..., Any], _types: Any, args: Any = (), kwargs: Any = None
+        ) -> Any:
+            called.append(func)
+            return func(*args, **(kwargs or {}))
+
+    with Called(), Watch() as watch:
+        torch.autograd.backward([loss])
+
+    assert len(called) <= 2
+    assert watch.operations > 10
+
+
+def test_images_can_be_prepared_on_a_gpu() -> None:
+    """A batch of bytes that is there already is normalised there, as `as_tensors` does it."""
+    with FakeTensorMode():
+        pixels = torch.zeros(64, 1, 28, 28, dtype=torch.uint8, device="cuda")
+
+        images = pixels.float().div(255).sub(PIXEL_MEAN).div(PIXEL_STD)
+
+    assert ("cuda", torch.float32) == (images.device.type, images.dtype)

@@ -219,6 +219,8 @@ def test_gradients_shrink_as_the_model_fits(
     assert at_logits[0] < 0.05
     assert at_logits[-1] > 0.6
     assert at_layer_1[-1] > 0.3
+    for logits, layer_1 in zip(at_logits, at_layer_1, strict=True):
+        assert logits > layer_1  # here the layer nearest the output loses most
     assert rows[-1]["loss"] < 0.01
     lines = capsys.readouterr().out.splitlines()
     assert max(len(line) for line in lines) <= 72
