@@ -46,7 +46,7 @@ def load_checkpoint(
     path: str | Path, device: torch.device
 ) -> tuple[MNISTClassifier, torch.optim.Adam, int, float]:
     """Load model and optimizer onto ``device``, wherever they were saved."""
-    # True lets tensors and plain values through, and nothing that could run code.
+    # True lets tensors and plain values through, and is meant to stop all else.
     checkpoint = torch.load(path, map_location=device, weights_only=True)
 
     model = MNISTClassifier()
@@ -92,7 +92,7 @@ def print_loading_without_map_location() -> None:
 
         print("without map_location")
         try:
-            # True lets tensors and plain values through, and nothing that could run code.
+            # True lets tensors and plain values through, and is meant to stop all else.
             torch.load("checkpoint.pth", weights_only=True)
         except RuntimeError as error:
             print(textwrap.fill(f"{type(error).__name__}: {error}", 72))
@@ -106,7 +106,7 @@ def print_loading_without_map_location() -> None:
 
 # --8<-- [start:loads_safely]
 def loads_safely(value: object) -> bool:
-    """Whether a file that holds ``value`` can be loaded without letting it run code."""
+    """Whether a file that holds ``value`` loads with the protection on."""
     file = io.BytesIO()
     torch.save({"value": value}, file)
     file.seek(0)

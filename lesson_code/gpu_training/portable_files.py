@@ -72,7 +72,7 @@ def load_untrusted(path: Path, device: torch.device) -> Any:
         if archive.testzip():  # torch.load doesn't compare the checksums
             raise ValueError("a stored checksum differs")
     with warnings.catch_warnings(action="ignore"):  # a file of another kind makes torch.load wordy
-        # True lets tensors and plain values through, and nothing that could run code.
+        # True lets tensors and plain values through, and is meant to stop all else.
         return torch.load(path, map_location=device, weights_only=True)
 
 

@@ -247,6 +247,19 @@ def test_plain_values_load_safely_and_objects_do_not(expected: bool, value: obje
     assert expected is loads_safely(value)
 
 
+class Notes:
+    """An object of a class of one's own."""
+
+
+def test_a_class_that_is_named_loads_with_the_protection_on() -> None:
+    """The refusal names the remedy: let the class through, and nothing else."""
+    assert not loads_safely(Notes())
+
+    with torch.serialization.safe_globals([Notes]):
+        assert loads_safely(Notes())
+        assert not loads_safely(Path("checkpoint.pth"))
+
+
 @pytest.mark.parametrize("stored", [{}, {"scaler_state_dict": {}}])
 def test_an_enabled_scaler_starts_fresh_without_a_stored_state(stored: dict[str, Any]) -> None:
     """A checkpoint from a CPU run has no scaler state, and an enabled scaler then keeps its own."""
