@@ -76,9 +76,12 @@ function offerRuns() {
     const size = Math.max(1, Math.round(Number(figure.getAttribute("data-run-kb")) / 1000));
     const textContent = `Run (loads ${size} MB once)`;
     Object.assign(button, { type: "button", className: "chart-switch", textContent });
-    button.onclick = async () => {
-      await wake("run-cell");
-      /** @type {import("./elements/run-cell.js").RunCell} */ (cell).press();
+    let waking = false; // what is pressed meanwhile is not meant for what comes
+    button.onclick = async ({ detail }) => {
+      if (waking) return;
+      waking = true;
+      await wake("run-cell").finally(() => (waking = false));
+      /** @type {import("./elements/run-cell.js").RunCell} */ (cell).press(detail);
     };
     cell.append(button);
     figure.querySelector("figcaption")?.before(cell);

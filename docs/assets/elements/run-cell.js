@@ -77,13 +77,18 @@ export class RunCell extends HTMLElement {
     return button;
   }
 
-  /** The first button was pressed: run, or stop. */
-  press() {
-    if (!this.#opened) this.#open();
+  /**
+   * The first button was pressed: run, or stop. A change that was kept is only shown at first, since it
+   * may have come with a record that somebody else wrote; the second half of a double click runs none.
+   * @param {number} [clicks] how many in quick succession this is the last of
+   */
+  press(clicks = 1) {
+    const kept = this.#opened ? this.dataset.state === "kept" && clicks > 1 : this.#open();
     if (this.#running) runner.stop();
-    else this.#run();
+    else if (!kept) this.#run();
   }
 
+  /** Show the editors; whether a change of the reader's stands in them now. */
   #open() {
     this.#opened = true;
     this.#original = originalOf(this.#figure);
@@ -104,10 +109,17 @@ export class RunCell extends HTMLElement {
     }
     const kept = readEntries(browserRecord().store, EDITS)[this.#name];
     this.#show(kept ? [String(kept.text), String(kept.lines)] : this.#original);
+    const changed = kept !== undefined && !this.#isOriginal();
     buttons.append(this.#first, " ", this.#reset);
     this.append(this.#snippet.label, this.#lines.label, buttons, this.#status, this.#output, note);
     this.#figure.classList.add("opened");
     this.#first.focus();
+    if (changed) {
+      const day = new Date(kept.at).toLocaleDateString("en-GB", { dateStyle: "long" });
+      this.dataset.state = "kept";
+      this.#say(`This is your change of ${day}. Read it, then press Run; Reset brings the lesson’s text back.`);
+    }
+    return changed;
   }
 
   get #name() {
@@ -127,10 +139,13 @@ export class RunCell extends HTMLElement {
     this.#lines.box.rows = lines.split("\n").length + 1;
   }
 
+  #isOriginal() {
+    return this.#texts.every((text, index) => text === this.#original[index]);
+  }
+
   #keep() {
     const [text, lines] = this.#texts;
-    const same = text === this.#original[0] && lines === this.#original[1];
-    const entry = same ? null : { text, lines, at: new Date().toISOString() };
+    const entry = this.#isOriginal() ? null : { text, lines, at: new Date().toISOString() };
     const { store, lasting } = browserRecord();
     const kept = saveEntry(store, EDITS, this.#name, entry) && lasting;
     if (!kept && entry) this.#say("Your browser keeps nothing for this site, so the change is gone when you leave.");
@@ -141,6 +156,7 @@ export class RunCell extends HTMLElement {
     this.#show(this.#original);
     this.#keep();
     this.#clear();
+    delete this.dataset.state;
     this.#say("The snippet is as the lesson has it.");
   }
 
