@@ -2,6 +2,7 @@
 
 import mimetypes
 import re
+from contextlib import suppress
 from html import escape
 from pathlib import Path
 
@@ -30,6 +31,17 @@ TYPES = {
     ".wasm": "application/wasm",
 }
 TEXT = ("text/", "application/json", "image/svg")
+# A worker has the policy that comes with its file. So no code that runs in one, such as a reader's
+# Python, reaches the kernels, which live beside the pages and not below them.
+WORKER_POLICY = "; ".join(
+    [
+        "default-src 'none'",
+        "script-src {pages} 'wasm-unsafe-eval'",
+        "connect-src {pages}",
+        "worker-src {pages} blob:",
+        "frame-ancestors 'none'",
+    ]
+)
 LOCATION = re.compile(r"<loc>(?P<address>[^<]+)</loc>")
 CLOSED = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>Closed</title></head>
@@ -62,6 +74,9 @@ class SiteHandler(JupyterHandler):
         charset = "; charset=utf-8" if kind.startswith(TEXT) else ""
         self.set_header("Content-Type", kind + charset)
         self.set_header("Cache-Control", "no-cache")
+        if kind == "text/javascript":
+            policy = WORKER_POLICY.format(pages=self._pages)
+            self.set_header("Content-Security-Policy", policy)
         self.write(self._content(file))
 
     @web.authenticated
@@ -69,14 +84,20 @@ class SiteHandler(JupyterHandler):
         """Answer like ``get``; the server leaves out the body."""
         self.get(path)
 
+    @property
+    def _pages(self) -> str:
+        """Where the pages are, as the browser calls this server."""
+        return f"{self.request.protocol}://{self.request.host}{BASE}"
+
     def _file(self, path: str) -> Path:
         """The file that an address means; an error 404 for one outside of the site."""
-        file = (self.site / path).resolve()
-        if path.endswith("/") or not path:
-            file = file / "index.html"
-        if not file.is_relative_to(self.site) or not file.is_file():
-            raise web.HTTPError(404)
-        return file
+        with suppress(OSError, ValueError):  # a name too long for a file, or with a zero byte
+            file = (self.site / path).resolve()
+            if path.endswith("/") or not path:
+                file = file / "index.html"
+            if file.is_relative_to(self.site) and file.is_file():
+                return file
+        raise web.HTTPError(404)
 
     def _content(self, file: Path) -> bytes:
         if file.suffix == ".html":
@@ -94,8 +115,7 @@ class SiteHandler(JupyterHandler):
         if not addresses:
             return text
         home = min(addresses, key=len)
-        here = f"{self.request.protocol}://{self.request.host}{BASE}"
-        return text.replace(f"<loc>{home}", f"<loc>{here}")
+        return text.replace(f"<loc>{home}", f"<loc>{self._pages}")
 
 
 class ClosedHandler(JupyterHandler):

@@ -22,13 +22,14 @@ def policy_of(documents: list[Document]) -> str:
     return "; ".join(
         [
             "default-src 'none'",
-            " ".join(["script-src 'self'", *scripts]),
+            # WebAssembly, since Python in the page runs under this policy as well.
+            " ".join(["script-src 'self' 'wasm-unsafe-eval'", *scripts]),
             # The hash of nothing: Plotly adds an empty style element, and fills it by script.
             f"style-src 'self' {_hash('')}",
             "img-src 'self' data:",
             "font-src 'self'",
             "connect-src 'self'",
-            "worker-src 'self'",
+            "worker-src 'self' blob:",
             "base-uri 'none'",
             "form-action 'none'",
         ]

@@ -164,12 +164,21 @@ def test_every_answer_carries_the_headers(server: Live, jar: dict[str, str]) -> 
     """No frame, no referrer, nothing of other origins, and isolated for threads."""
     for path in ("/lesson/", "/lesson/assets/elements/run-on-machine.js", "/login"):
         headers = ask(server, path, Cookie=header(jar)).headers
-        assert "frame-ancestors 'none'; connect-src 'self'" in headers["Content-Security-Policy"]
+        assert "frame-ancestors 'none'" in headers["Content-Security-Policy"]
         assert "no-referrer" == headers["Referrer-Policy"]
         assert "same-origin" == headers["Cross-Origin-Opener-Policy"]
         assert "require-corp" == headers["Cross-Origin-Embedder-Policy"]
         assert "nosniff" == headers["X-Content-Type-Options"]
         assert "Access-Control-Allow-Origin" not in headers
+
+
+def test_what_a_worker_may_reach(server: Live, jar: dict[str, str]) -> None:
+    """Every script's policy names the pages alone, and the kernels are not below them."""
+    script = ask(server, "/lesson/assets/elements/run-on-machine.js", Cookie=header(jar))
+    policy = script.headers["Content-Security-Policy"].split("; ")
+
+    assert f"connect-src {server.origin}/lesson/" in policy
+    assert "default-src 'none'" in policy
 
 
 def test_the_list_of_pages_names_them_here(server: Live, jar: dict[str, str]) -> None:
@@ -181,12 +190,20 @@ def test_the_list_of_pages_names_them_here(server: Live, jar: dict[str, str]) ->
 
 
 @pytest.mark.parametrize(
-    "path", ["/lesson/../secret.txt", "/lesson/%2e%2e/secret.txt", "/lesson/no/"]
+    "path",
+    [
+        "/lesson/../secret.txt",
+        "/lesson/%2e%2e/secret.txt",
+        "/lesson/no/",
+        "/lesson/%00",
+        "/lesson/" + 6_000 * "a",
+    ],
+    ids=["dots", "encoded dots", "unknown", "a zero byte", "too long"],
 )
 def test_nothing_outside_of_the_site_is_served(
     server: Live, jar: dict[str, str], path: str
 ) -> None:
-    """Dots lead nowhere, and neither does an unknown page."""
+    """Dots lead nowhere, and neither does what is no page, or could be no file."""
     assert 404 == ask(server, path, Cookie=header(jar)).status
 
 

@@ -33,8 +33,18 @@ const SILENT =
   "Python did not start within two minutes; a slow network or this browser’s settings keep it back. Press Run to try again.";
 const FORBIDDEN = "This browser starts no Python here; open the page from a web server, as `make serve` starts one.";
 
-/** @returns {Helper} */
-const browserWorker = () => new Worker(new URL("./worker.js", import.meta.url), { type: "module" });
+/**
+ * Python's worker, under a policy by which it reaches no other host. A worker has the policy that is
+ * sent with its own file, and plain web servers send none; one made of a blob has the page's. The live
+ * server does send one, narrower than its page's, which has to reach the kernels.
+ * @returns {Helper}
+ */
+function browserWorker() {
+  const address = new URL("./worker.js", import.meta.url).href;
+  if (document.querySelector("meta[name=lesson-runs]")) return new Worker(address, { type: "module" });
+  const blob = URL.createObjectURL(new Blob([`import ${JSON.stringify(address)};`], { type: "text/javascript" }));
+  return new Worker(blob, { type: "module" });
+}
 
 export class Runner {
   /** @type {Helper | undefined} */

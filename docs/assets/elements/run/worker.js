@@ -1,9 +1,10 @@
 // The worker in which Python lives: loads Pyodide from this site, and runs one section at a time.
 // runner.js says which messages go both ways.
 //
-// A worker has the policy that is sent with its own file, and not that of the page's meta element: so
-// no page has to allow WebAssembly for this. A server that sends the policy as a header has to allow
-// 'wasm-unsafe-eval' for this file.
+// What it runs may be anybody's: a reader imports a record with somebody else's changes. What such code
+// may reach is decided by the policy that runner.js gives this worker, which forbids other hosts and
+// eval(). Python is handed nothing of JavaScript besides, and no way to start a worker, since one from a
+// file of this site would be free of the policy.
 
 /** @typedef {import("./runner.js").Job} Job */
 
@@ -49,7 +50,8 @@ async function load() {
   const harness = new TextDecoder().decode(await bytesOf(HARNESS, HARNESS));
   const { loadPyodide } = await import(new URL("pyodide.mjs", VENDOR).href);
   /** @type {Pyodide} */
-  const pyodide = await loadPyodide({ indexURL: VENDOR.href });
+  const pyodide = await loadPyodide({ indexURL: VENDOR.href, jsglobals: {} });
+  Reflect.deleteProperty(globalThis, "Worker");
   pyodide.FS.mkdirTree(ROOT);
   pyodide.FS.writeFile(`${ROOT}/section.py`, new TextEncoder().encode(harness));
   pyodide.runPython(`import sys\nsys.dont_write_bytecode = True\nsys.path.insert(0, "${ROOT}")`);
