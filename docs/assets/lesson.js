@@ -1,6 +1,6 @@
 // Wakes up what a page has: each custom element is loaded where it is used, and defined once.
 
-import { PROGRESS, ROOT, browserRecord, saveEntry, sectionAt } from "./elements/record.js";
+import { PROGRESS, ROOT, browserRecord, saveEntry, visitOf } from "./elements/record.js";
 
 /** @type {{[tag: string]: () => Promise<CustomElementConstructor>}} */
 const elements = {
@@ -47,12 +47,12 @@ function completeTheme() {
 
 /** Keep in the learner's record that this section was opened. */
 function noteVisit() {
-  const address = sectionAt(location.href, ROOT);
   const heading = /** @type {Element | undefined} */ (document.querySelector("h1")?.cloneNode(true));
   heading?.querySelector(".headerlink")?.remove();
-  const title = heading?.textContent?.trim();
-  if (!address || !title) return;
-  saveEntry(browserRecord().store, PROGRESS, address, { title, at: new Date().toISOString() });
+  const visit = visitOf(location.href, ROOT, heading?.textContent?.trim() ?? "");
+  if (!visit) return;
+  const entry = { title: visit.title, at: new Date().toISOString() };
+  saveEntry(browserRecord().store, PROGRESS, visit.address, entry);
 }
 
 /** Load an element's module and define it. @param {string} tag */

@@ -1,44 +1,40 @@
-// Progress: which addresses are sections, and where the home page sends the learner on.
+// Progress: which pages are sections, and where the home page sends the learner on.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { ROOT, goOnWith, lastOpened, sectionAt } from "../../docs/assets/elements/record.js";
+import { ROOT, lastOpened, visitOf } from "../../docs/assets/elements/record.js";
+
+const LOOP = { address: "gpu-training/device-aware-loop/", title: "The device-aware loop" };
 
 for (const root of ["http://127.0.0.1:8000/", "https://example.org/some/course/"]) {
-  for (const [path, expected] of [
-    ["gpu-training/05-device-aware-loop/", "gpu-training/05-device-aware-loop/"],
-    ["gpu-training/05-device-aware-loop/#analogy", "gpu-training/05-device-aware-loop/"],
-    ["gpu-training/05-device-aware-loop/?q=loop", "gpu-training/05-device-aware-loop/"],
-    ["", null],
-    ["gpu-training/", null],
-    ["gpu-training/whole-lesson/", null],
-    ["notebooks/05-x/", null],
-  ])
+  for (const [path, heading, expected] of /** @type {const} */ ([
+    ["gpu-training/device-aware-loop/", "5. The device-aware loop", LOOP],
+    ["gpu-training/device-aware-loop/#analogy", "12. The device-aware loop", LOOP],
+    ["gpu-training/device-aware-loop/?q=loop", "5. The device-aware loop", LOOP],
+    ["", "1. Home", null],
+    ["gpu-training/", "GPU Training", null],
+    ["gpu-training/whole-lesson/", "GPU Training: the whole lesson", null],
+    ["notebooks/setup/", "1. Setup", null],
+  ]))
     test(`below ${root} the page ${path || "home"} is ${expected ? "a section" : "no section"}`, () => {
-      assert.equal(sectionAt(root + path, root), expected);
+      assert.deepEqual(visitOf(root + path, root, heading), expected);
     });
 }
 
 test("a page of another site is no section", () => {
-  assert.equal(sectionAt("https://example.org/gpu-training/05-x/", "https://example.org/course/"), null);
+  assert.equal(visitOf("https://example.org/gpu-training/x/", "https://example.org/course/", "1. X"), null);
 });
 
-test("the section opened last is where to go on", () => {
+test("the section opened last is where to go on, without the number that it had then", () => {
   const entries = {
-    "gpu-training/05-a/": { title: "5. A", at: "2026-11-21T10:00:00Z" },
-    "gpu-training/02-b/": { title: "2. B", at: "2026-11-22T10:00:00Z" },
-    "gpu-training/09-c/": { title: "9. C", at: "2026-11-20T10:00:00Z" },
+    "gpu-training/a/": { title: "A", at: "2026-11-21T10:00:00Z" },
+    "gpu-training/b/": { title: "2. B", at: "2026-11-22T10:00:00Z" },
+    "gpu-training/c/": { title: "C", at: "2026-11-20T10:00:00Z" },
   };
 
-  assert.deepEqual(lastOpened(entries), { address: "gpu-training/02-b/", title: "2. B" });
+  assert.deepEqual(lastOpened(entries), { address: "gpu-training/b/", title: "B" });
   assert.equal(lastOpened({}), null);
-});
-
-test("a section's number and title become a sentence", () => {
-  assert.equal(goOnWith("5. The device-aware loop"), "Go on with section 5: The device-aware loop");
-  assert.equal(goOnWith("6. Check: predict the error"), "Go on with section 6: Check: predict the error");
-  assert.equal(goOnWith("Unnumbered"), "Go on with Unnumbered");
 });
 
 test("the site's root is found from the module's own address", () => {

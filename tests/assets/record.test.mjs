@@ -2,6 +2,7 @@
 // Run: node --test tests/assets/
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
 import {
@@ -25,12 +26,12 @@ import {
 const AT = "2026-11-21T10:00:00.000Z";
 const LATER = "2026-11-22T10:00:00.000Z";
 const number = (value, at = AT) => ({ kind: "number", value, text: String(value), at });
-const visit = { title: "5. The loop", at: AT };
+const visit = { title: "The loop", at: AT };
 
 const filled = () => {
   const store = new MemoryStore();
   saveEntry(store, CHECKS, "steps", number(7));
-  saveEntry(store, PROGRESS, "gpu-training/05-loop/", visit);
+  saveEntry(store, PROGRESS, "gpu-training/loop/", visit);
   saveEntry(store, TASKS, "lab-step-1-it-exists", { done: true, at: AT });
   return store;
 };
@@ -236,7 +237,7 @@ const BAD_FILES = {
   "an address that runs code": [file({ [PROGRESS]: { "javascript:alert(1)/": visit } }), /no address/],
   "an address elsewhere": [file({ [PROGRESS]: { "//example.org/": visit } }), /no address/],
   "an address above the site": [file({ [PROGRESS]: { "../": visit } }), /no address/],
-  "a visit without title": [file({ [PROGRESS]: { "gpu-training/05-loop/": { at: AT } } }), /valid title/],
+  "a visit without title": [file({ [PROGRESS]: { "gpu-training/loop/": { at: AT } } }), /valid title/],
 };
 for (const [name, [text, sentence]] of Object.entries(BAD_FILES))
   test(`a bad file is refused in one sentence, and nothing changes: ${name}`, () => {
@@ -262,7 +263,7 @@ test("an import that the browser refuses halfway is taken back", () => {
     }
     set(key, value);
   };
-  const text = file({ [CHECKS]: { new: number(1) }, [PROGRESS]: { "gpu-training/06-check/": visit } });
+  const text = file({ [CHECKS]: { new: number(1) }, [PROGRESS]: { "gpu-training/check/": visit } });
 
   assert.throws(() => importRecord(store, text), /refused to keep/);
   assert.deepEqual(contents(store), before);
@@ -281,4 +282,39 @@ test("forgetting removes all that is ours and nothing else", () => {
   forgetAll(store);
 
   assert.deepEqual(contents(store), { __palette: "theirs" });
+});
+
+const NUMBERED = readFileSync(new URL("record-with-numbered-addresses.json", import.meta.url), "utf-8");
+
+test("a record from the days of numbered addresses comes in whole, under the addresses of today", () => {
+  const store = new MemoryStore();
+  const { [CHECKS]: predictions, [PROGRESS]: progress } = JSON.parse(NUMBERED).kept;
+
+  importRecord(store, NUMBERED);
+
+  assert.deepEqual(readEntries(store, CHECKS), predictions);
+  assert.deepEqual(
+    Object.entries(readEntries(store, PROGRESS)),
+    Object.entries(progress).map(([name, entry]) => [name.replace(/\d\d-/, ""), entry]),
+  );
+});
+
+test("what a browser kept under a numbered address is found under the one of today", () => {
+  const store = new MemoryStore();
+  store.setItem(PROGRESS, JSON.stringify({ "gpu-training/05-loop/": visit, "gpu-training/new/": visit }));
+
+  assert.ok(saveEntry(store, PROGRESS, "gpu-training/loop/", { ...visit, at: LATER }));
+
+  const kept = { "gpu-training/new/": visit, "gpu-training/loop/": { ...visit, at: LATER } };
+  assert.deepEqual(readEntries(store, PROGRESS), kept);
+  assert.equal(store.length, 1);
+});
+
+test("of two visits that come to one address, the later stays", () => {
+  const store = new MemoryStore();
+  const both = { "gpu-training/05-loop/": { ...visit, at: LATER }, "gpu-training/loop/": visit };
+  store.setItem(PROGRESS, JSON.stringify(both));
+
+  assert.deepEqual(readEntries(store, PROGRESS), { "gpu-training/loop/": { ...visit, at: LATER } });
+  assert.equal(store.length, 1);
 });

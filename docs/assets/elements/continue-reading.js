@@ -1,6 +1,6 @@
 // <continue-reading>: turns a link to the lesson's start into one to where the learner was last.
 
-import { PROGRESS, ROOT, browserRecord, goOnWith, lastOpened, readEntries } from "./record.js";
+import { PROGRESS, ROOT, browserRecord, lastOpened, readEntries } from "./record.js";
 
 export class ContinueReading extends HTMLElement {
   connectedCallback() {
@@ -8,6 +8,6 @@ export class ContinueReading extends HTMLElement {
     const last = lastOpened(readEntries(browserRecord().store, PROGRESS));
     if (!link || !last) return;
     link.href = new URL(last.address, ROOT).href;
-    link.textContent = goOnWith(last.title);
+    link.textContent = `Go on with ${last.title}`;
   }
 }

@@ -1,6 +1,6 @@
 // The learner's record as one file: written, read, merged, forgotten. Pure, like record.js.
 
-import { CHECKS, DECISIONS, EDITS, MACHINE, MISSION, PROGRESS, REPORTS, TASKS, isObject, keepDamaged, parsed, problemOf, repaired } from "./record.js";
+import { CHECKS, DECISIONS, EDITS, MACHINE, MISSION, PROGRESS, REPORTS, TASKS, isObject, keepDamaged, parsed, problemOf, renamed, repaired } from "./record.js";
 
 /** @typedef {import("./record.js").Store} Store */
 /** @typedef {import("./record.js").Entries} Entries */
@@ -74,7 +74,7 @@ function readKept(key, value) {
     const problem = problemOf(key, name, entry);
     if (problem) throw new RecordError(`In the record, “${name.slice(0, 60)}” of “${shown}” ${problem}.`);
   }
-  return /** @type {Entries} */ (value);
+  return /** @type {Entries} */ (renamed(key, value));
 }
 
 /**

@@ -118,6 +118,26 @@ export function problemOf(key, name, entry) {
   return "";
 }
 
+/**
+ * Entries under the names that they have today: a section's address once had its number in it.
+ * Of two that come to one name, the later stays.
+ * @template T
+ * @param {string} key
+ * @param {T} entries
+ * @returns {T}
+ */
+export function renamed(key, entries) {
+  if (key !== PROGRESS || !isObject(entries)) return entries;
+  /** @type {{[name: string]: unknown}} */
+  const result = {};
+  const at = (/** @type {unknown} */ entry) => (isObject(entry) ? String(entry.at) : "");
+  for (const [old, entry] of Object.entries(entries)) {
+    const name = old.replace(/^gpu-training\/\d\d-/, "gpu-training/");
+    if (!Object.hasOwn(result, name) || at(entry) > at(result[name])) result[name] = entry;
+  }
+  return /** @type {T} */ (result);
+}
+
 /** @param {string} key @param {unknown} value @returns {Entries} */
 function goodEntries(key, value) {
   const entries = isObject(value) ? Object.entries(value) : [];
@@ -153,7 +173,7 @@ export function keepDamaged(store, key, text) {
 export function repaired(store, key) {
   const text = store.getItem(key);
   if (text === null) return {};
-  const value = parsed(text);
+  const value = renamed(key, parsed(text));
   const good = goodEntries(key, value);
   if (!isObject(value) || Object.keys(good).length < Object.keys(value).length) {
     keepDamaged(store, key, text);
@@ -201,25 +221,25 @@ export function saveEntry(store, key, name, entry) {
 export const ROOT = new URL("../../", import.meta.url).href;
 
 /**
- * The address of a lesson section, relative to the site's root; null for any other page.
+ * A visit to a section of the lesson, whose title has a number; null for any other page.
  * @param {string} href
  * @param {string} root
+ * @param {string} heading
+ * @returns {{address: string, title: string} | null}
  */
-export function sectionAt(href, root) {
+export function visitOf(href, root, heading) {
   const address = href.replace(/[?#].*/, "");
   const path = address.startsWith(root) ? address.slice(root.length) : "";
-  return /^gpu-training\/\d\d-[a-z0-9-]+\/$/.test(path) ? path : null;
+  const title = /^\d+\.\s+(.+)$/.exec(heading)?.[1];
+  return title && /^gpu-training\/[a-z0-9-]+\/$/.test(path) ? { address: path, title } : null;
 }
 
 /** The section opened last. @param {Entries} entries @returns {{address: string, title: string} | null} */
 export function lastOpened(entries) {
   const [latest] = Object.entries(entries).sort(([, a], [, b]) => (a.at < b.at ? 1 : -1));
-  return latest ? { address: latest[0], title: String(latest[1].title) } : null;
-}
-
-/** "Go on with section 5: The loop" from "5. The loop". @param {string} title */
-export function goOnWith(title) {
-  return `Go on with ${title.replace(/^(\d+)\.\s+/, "section $1: ")}`;
+  if (!latest) return null;
+  // Records of earlier days have the number that the section had then.
+  return { address: latest[0], title: String(latest[1].title).replace(/^\d+\.\s+/, "") };
 }
 
 /** How far the learner is: "2 of 5 done". @param {{done: boolean}[]} tasks */
