@@ -1,8 +1,8 @@
 """The pass over the built site: what no Markdown extension can see, since it needs every page.
 
-It packs notebook and lab for offline work, takes the comments out of our style sheets, checks each
-page's links, hosts, leftovers and size, and then writes the Content-Security-Policy into all of
-them. A second run changes nothing.
+It packs notebook and lab for offline work, takes the comments out of our style sheets, leads old
+addresses to new ones, checks each page's links, hosts, leftovers and size, and then writes the
+Content-Security-Policy into all of them. A second run changes nothing.
 """
 
 from pathlib import Path
@@ -12,6 +12,7 @@ from lesson_site.postbuild.documents import Document, read_documents
 from lesson_site.postbuild.leftovers import leftover_problems
 from lesson_site.postbuild.links import link_problems, stylesheet_and_script_problems
 from lesson_site.postbuild.policy import policy_of, policy_problems, with_policy
+from lesson_site.postbuild.redirects import write_redirects
 from lesson_site.postbuild.sizes import Size, measure, size_problems
 from lesson_site.postbuild.styles import strip_comments
 
@@ -35,6 +36,7 @@ def finish(folder: Path) -> tuple[list[str], list[Size]]:
     pack_lab(folder)
     pack_exercises(folder)
     strip_comments(folder)
+    write_redirects(folder)
     documents = read_documents(folder)
     sizes = [measure(document, folder) for document in documents]
     problems = [
