@@ -1,4 +1,4 @@
-"""The Markdown extension: lines for errors, untested code kept out, math, the whole lesson."""
+"""The Markdown extension: lines for errors, untested code kept out, math."""
 
 import re
 import xml.etree.ElementTree as etree
@@ -15,7 +15,6 @@ from lesson_site.page import current_page
 
 OUR_FENCE = re.compile(r"^(?P<head>\s*`{3,}\s*lesson-[a-z]+)(?P<options>.*)$")
 PYTHON_FENCE = re.compile(r"^\s*(`{3,}|~{3,})\s*(\{[^}]*\.)?(python|py|python3|pycon)\b")
-WHOLE = re.compile(r"^\[whole lesson: (?P<folder>[\w-]+)\]$")
 
 
 class LineNumbers(Preprocessor):
@@ -49,35 +48,6 @@ def _last(lines: list[str]) -> int:
     return "\n".join(lines).rstrip().count("\n")
 
 
-class WholeLesson(Preprocessor):
-    """Put all numbered pages of a folder where ``[whole lesson: folder]`` stands."""
-
-    def run(self, lines: list[str]) -> list[str]:
-        """Replace the line by the pages, their headings one level lower."""
-        result = []
-        for line in lines:
-            found = WHOLE.match(line)
-            if found is None:
-                result.append(line)
-                continue
-            pages = sorted((Path("docs") / found["folder"]).glob("[0-9][0-9]-*.md"))
-            if not pages:
-                raise PageError(f"{current_page(self.md).source}: no pages in {found['folder']}")
-            for page in pages:
-                result += [*_as_chapter(page.read_text(encoding="utf-8")), ""]
-        return result
-
-
-def _as_chapter(text: str) -> list[str]:
-    """A page without its front matter, and with every heading one level lower."""
-    body = re.sub(r"\A---\n.*?\n---\n", "", text, flags=re.DOTALL)
-    result, fenced = [], False
-    for line in body.splitlines():
-        fenced ^= bool(re.match(r"\s*(`{3,}|~{3,})", line))
-        result.append(f"#{line}" if line.startswith("#") and not fenced else line)
-    return result
-
-
 class Math(Treeprocessor):
     """Turn the TeX that arithmatex found into MathML, which needs no script and no font."""
 
@@ -101,8 +71,7 @@ class LessonExtension(Extension):
 
     def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802 - Python-Markdown's name
         """Register the processors."""
-        # superfences reads its blocks at 25; the whole lesson must be there before, numbered last
-        md.preprocessors.register(WholeLesson(md), "lesson-whole", 40)
+        # superfences reads its blocks at 25; the whole lesson is there before, at 40
         md.preprocessors.register(LineNumbers(md), "lesson-lines", 35)
         md.treeprocessors.register(Math(md), "lesson-math", 1)
 

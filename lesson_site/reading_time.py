@@ -1,15 +1,11 @@
-"""Where a page stands in its lesson and how long it takes to read, said under its title.
+"""Which section of the lesson a page is and how long it takes to read, said under its title.
 
-Also the same for the list of all pages: inside ``<div class="lesson-pages" markdown>`` every link
-to a numbered page gets its minutes. The estimate comes from the page's Markdown, so that a page and
-the list always agree.
+The estimate comes from the page's Markdown, so that a page and the list of pages always agree.
 """
 
 import math
 import re
 import xml.etree.ElementTree as etree
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import yaml
@@ -17,7 +13,7 @@ from markdown import Extension, Markdown
 from markdown.treeprocessors import Treeprocessor
 
 from lesson_site import recordings
-from lesson_site.errors import PageError
+from lesson_site.numbering import FRONT_MATTER, section_of, sections
 from lesson_site.page import current_page
 from lesson_site.recordings import RecordingError
 from lesson_site.sections import SectionError, read_section
@@ -26,8 +22,6 @@ WORDS_PER_MINUTE = 200
 SECONDS_PER_LINE_OF_CODE = 2
 SECONDS_PER_FIGURE = 15
 
-NUMBERED = re.compile(r"\d\d-[\w-]+\.md")
-FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
 FENCE = re.compile(
     r"^(?P<indent> *)(?P<ticks>`{3,})(?P<kind>[\w-]*)(?P<options>.*)\n"
     r"(?P<body>(?:.*\n)*?)(?P=indent)(?P=ticks) *$",
@@ -85,44 +79,20 @@ def _words(text: str) -> int:
     return len(WORD.findall(text))
 
 
-@dataclass(frozen=True)
-class Lesson:
-    """The numbered pages of one folder, in their order."""
-
-    pages: list[Path]
-
-    @classmethod
-    def around(cls, page: Path) -> "Lesson":
-        """The lesson in whose folder ``page`` lies."""
-        return cls(sorted(p for p in page.parent.glob("*.md") if NUMBERED.fullmatch(p.name)))
-
-    def minutes(self, page: Path) -> int:
-        """How long one of them takes to read."""
-        return minutes(page.read_text(encoding="utf-8"))
-
-    @property
-    def total_minutes(self) -> int:
-        """How long all of them take."""
-        return sum(self.minutes(page) for page in self.pages)
-
-
 class ReadingTime(Treeprocessor):
-    """Say under the title where a page stands and how long it takes; in a list of pages, too."""
+    """Say under the title which section a page is, and how long it takes."""
 
     def run(self, root: etree.Element) -> None:
-        """Add the line after the first h1, and the minutes to the links of a list of pages."""
-        page = current_page(self.md).source
-        lesson = Lesson.around(page)
-        if page in lesson.pages:
-            number, of = lesson.pages.index(page) + 1, len(lesson.pages)
-            said = f"Section {number} of {of} · {_in_words(lesson.minutes(page))}"
-            _after_title(root, _position(said, scale(number, of), self.md))
-        elif page.name == "index.md" and lesson.pages:
-            said = f"{len(lesson.pages)} sections · about {_in_words(lesson.total_minutes)}"
-            _after_title(root, _position(said, scale(0, len(lesson.pages)), self.md))
-        for block in root.iter("div"):
-            if "lesson-pages" in block.get("class", "").split():
-                _say_minutes(block, page, lesson)
+        """Add the line after the first h1, on a section and on the page that lists them."""
+        source, all_sections = current_page(self.md).source, sections()
+        section, of = section_of(source), len(all_sections)
+        if section:
+            said = f"Section {section.number} of {of} · {in_words(minutes(section.text))}"
+            _after_title(root, _position(said, scale(section.number, of), self.md))
+        elif all_sections and source == all_sections[0].source.with_name("index.md"):
+            total = sum(minutes(each.text) for each in all_sections)
+            said = f"{of} sections · about {in_words(total)}"
+            _after_title(root, _position(said, scale(0, of), self.md))
 
 
 def _position(text: str, svg: str, md: Markdown) -> etree.Element:
@@ -156,22 +126,8 @@ def _after_title(root: etree.Element, line: etree.Element) -> None:
             return
 
 
-def _say_minutes(block: etree.Element, page: Path, lesson: Lesson) -> None:
-    """Put the minutes behind each link to a numbered page."""
-    parents = {child: parent for parent in block.iter() for child in parent}
-    for link in list(block.iter("a")):
-        target = page.parent / link.get("href", "").partition("#")[0]
-        if not NUMBERED.fullmatch(target.name):
-            continue
-        if target not in lesson.pages:
-            raise PageError(f"{page}: the list of pages names {target}, which does not exist")
-        time = etree.Element("span", {"class": "reading-time"})
-        time.text, time.tail, link.tail = f"{lesson.minutes(target)} min", link.tail, " "
-        parent = parents[link]
-        parent.insert(list(parent).index(link) + 1, time)
-
-
-def _in_words(count: int) -> str:
+def in_words(count: int) -> str:
+    """A number of minutes, as a reader says it."""
     return "1 minute" if count == 1 else f"{count} minutes"
 
 

@@ -341,7 +341,7 @@ else:
 #
 # Why wait for the GPU on both sides of the clock? Python only hands it work and goes ahead. In this loop `loss.item()` already waits in every step, so the second `synchronize` finds nothing to wait for. Keep it: the next loop that you time may have no `.item()`.
 #
-# What limits the gain is the loader. It opens and normalises every image on the CPU, one by one, while the GPU has nothing to do. The lesson's section 7 shows the same epoch with the images on the device already.
+# What limits the gain is the loader. It opens and normalises every image on the CPU, one by one, while the GPU has nothing to do. The lesson's page *When does a GPU help?* shows the same epoch with the images on the device already.
 #
 # </details>
 
@@ -591,7 +591,7 @@ else:
 #
 # The scaler multiplies the loss, so by the chain rule every gradient comes out multiplied too, and few of them fall below what float16 can hold. `scaler.step` divides them again and then calls the optimizer; if one of them is infinite, it skips the step, and `update` halves the factor.
 #
-# For this model the gain may be nothing: its products are small, and the loader sets the pace. The lesson's section 13 shows models for which it is not, and what mixed precision does to memory.
+# For this model the gain may be nothing: its products are small, and the loader sets the pace. The lesson's page *When mixed precision helps* shows models for which it is not, and what mixed precision does to memory.
 #
 # </details>
 

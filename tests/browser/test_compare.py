@@ -16,7 +16,7 @@ from tests.browser.conftest import AXE, RUN_AXE
 
 PAGE = "benchmarks/compare/"
 KEY = "gpu-training.machine.v1"
-RECORD = "gpu-training/16-summary/"
+RECORD = "gpu-training/summary/"
 Content = dict[str, Any]
 
 

@@ -10,7 +10,7 @@ from tests.firefox import Window, firefox
 from tests.runnable_snippets import printed, runnable
 
 pytestmark = pytest.mark.firefox
-PAGES = ("", "gpu-training/02-a-timing-challenge/", "mission/", "lab/memory-mathematics/")
+PAGES = ("", "gpu-training/a-timing-challenge/", "mission/", "lab/memory-mathematics/")
 SECTION = "mission/architecture.py:count"
 # Elements that a reader can see wake when they come near, those that run code when pressed.
 SEEN = """(() => {

@@ -1,6 +1,4 @@
-"""The Markdown extension refuses typed Python, sets formulas, and binds the whole lesson."""
-
-from pathlib import Path
+"""The Markdown extension refuses typed Python and sets formulas."""
 
 import pytest
 from markdown import Markdown
@@ -62,28 +60,3 @@ def test_a_formula_that_cannot_be_set_stops_the_page(markdown: Markdown) -> None
     """The message holds the formula."""
     with pytest.raises(SuperFencesException, match="can't set the formula"):
         markdown.convert("So $\\left( 1$.")
-
-
-def test_the_whole_lesson_holds_all_numbered_pages(
-    markdown: Markdown, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """In order, one heading level lower, and without their front matter."""
-    folder = tmp_path / "docs" / "track"
-    folder.mkdir(parents=True)
-    (folder / "02-b.md").write_text("# 2. B\n\n```text\n# no heading\n```\n")
-    (folder / "01-a.md").write_text("---\ntitle: A\n---\n# 1. A\n\n## More\n")
-    (folder / "index.md").write_text("# All\n")
-    monkeypatch.chdir(tmp_path)
-
-    html = markdown.convert("# Whole\n\n[whole lesson: track]\n")
-
-    assert "title: A" not in html
-    assert html.index("<h2>1. A</h2>") < html.index("<h3>More</h3>") < html.index("<h2>2. B</h2>")
-    assert "# no heading" in html
-    assert 1 == html.count("<h1>")
-
-
-def test_a_whole_lesson_without_pages_stops_the_page(markdown: Markdown) -> None:
-    """A folder that has no numbered pages is named."""
-    with pytest.raises(SuperFencesException, match="no pages in nope"):
-        markdown.convert("[whole lesson: nope]")

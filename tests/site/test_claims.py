@@ -53,7 +53,7 @@ def with_times(tmp_path: Path, tiny_cpu_s: float, tiny_gpu_s: float) -> Store:
 
 def test_a_result_that_makes_a_claim_false_names_page_and_claim(tmp_path: Path) -> None:
     """With the values that contradict it; a result that agrees says nothing."""
-    page = Path("docs/gpu-training/02-a-timing-challenge.md")
+    page = Path("docs/gpu-training/a-timing-challenge.md")
     claim = "tiny_epoch.samples_100.cpu < tiny_epoch.samples_100.cuda"
     assert (page, claim) in CLAIMS
 

@@ -115,16 +115,32 @@ def test_replay_separates_what_the_defects_do() -> None:
 @pytest.mark.parametrize(
     ("row", "here", "lesson"),
     [
-        ("Tensors", "tensors.md", ["03", "04"]),
-        ("Dtypes", "tensors.md#dtypes", ["11"]),
-        ("Autograd", "autograd.md#accumulation", ["12"]),
-        ("`nn.Module`", "modules.md#registration", ["05"]),
-        ("The training loop", "training-loop.md#loop", ["05", "09"]),
-        ("`DataLoader`", "training-loop.md#loader", ["06"]),
-        ("`train()` and `eval()`", "graphs-and-memory.md#two-switches", ["09"]),
-        ("Saving and loading", "optimizers-and-checkpoints.md#checkpoints", ["08"]),
-        ("A debugging checklist", "debugging.md#probes", ["06", "10", "14"]),
-        ("GPU wins at scale", "acceleration.md#cost-not-contract", ["07"]),
+        ("Tensors", "tensors.md", ["device-fundamentals", "device-mismatch"]),
+        ("Dtypes", "tensors.md#dtypes", ["why-mixed-precision"]),
+        ("Autograd", "autograd.md#accumulation", ["automatic-mixed-precision"]),
+        ("`nn.Module`", "modules.md#registration", ["device-aware-loop"]),
+        (
+            "The training loop",
+            "training-loop.md#loop",
+            ["device-aware-loop", "gpu-training-in-practice"],
+        ),
+        ("`DataLoader`", "training-loop.md#loader", ["check-predict-the-error"]),
+        (
+            "`train()` and `eval()`",
+            "graphs-and-memory.md#two-switches",
+            ["gpu-training-in-practice"],
+        ),
+        (
+            "Saving and loading",
+            "optimizers-and-checkpoints.md#checkpoints",
+            ["device-aware-checkpoints"],
+        ),
+        (
+            "A debugging checklist",
+            "debugging.md#probes",
+            ["check-predict-the-error", "check-the-slow-gpu", "check-the-loss-scale"],
+        ),
+        ("GPU wins at scale", "acceleration.md#cost-not-contract", ["when-a-gpu-helps"]),
     ],
 )
 def test_each_thing_that_the_lesson_assumes_can_be_ticked(
@@ -133,10 +149,9 @@ def test_each_thing_that_the_lesson_assumes_can_be_ticked(
     """A row of the list links to where it is taught and to where the lesson uses it."""
     ready = section("ready-for-the-gpu-lesson")
     [task] = [line for line in ready.splitlines() if line.startswith(f"- [ ] **{row}.**")]
-    taught, *used = links(task)
 
-    assert here == taught
-    assert lesson == [re.findall(r"gpu-training/(\d\d)-", link)[0] for link in used]
+    assert [here] == links(task)
+    assert lesson == re.findall(r"\[\[section:([\w-]+)", task)
 
 
 def test_the_list_has_ten_rows_and_leads_to_the_lesson() -> None:
@@ -144,7 +159,7 @@ def test_the_list_has_ten_rows_and_leads_to_the_lesson() -> None:
     ready = section("ready-for-the-gpu-lesson")
 
     assert 10 == ready.count("- [ ] ")
-    assert "](../gpu-training/01-context-and-constraints.md)" in ready.split("All ten?")[1]
+    assert "](../gpu-training/context-and-constraints.md)" in ready.split("All ten?")[1]
 
 
 def test_the_lesson_leads_back_for_each_thing_that_it_assumes() -> None:
@@ -154,14 +169,16 @@ def test_the_lesson_leads_back_for_each_thing_that_it_assumes() -> None:
         for line in section("ready-for-the-gpu-lesson").splitlines()
         if line.startswith("- [ ] ")
     ]
-    pages = {path.name[:2]: path.read_text(encoding="utf-8") for path in LESSON.glob("0*.md")}
+    pages = {path.stem: path.read_text(encoding="utf-8") for path in LESSON.glob("*.md")}
 
-    back = [link.removeprefix("../foundations/") for link in links(pages["03"])]
+    back = [link.removeprefix("../foundations/") for link in links(pages["device-fundamentals"])]
 
     assert ready == back[:10]
-    assert "../foundations/tensors.md#devices" in links(pages["04"])
-    assert "../foundations/modules.md#containers" in links(pages["04"])
-    assert "../foundations/optimizers-and-checkpoints.md#checkpoints" in links(pages["08"])
+    assert "../foundations/tensors.md#devices" in links(pages["device-mismatch"])
+    assert "../foundations/modules.md#containers" in links(pages["device-mismatch"])
+    assert "../foundations/optimizers-and-checkpoints.md#checkpoints" in links(
+        pages["device-aware-checkpoints"]
+    )
 
 
 @pytest.mark.parametrize(

@@ -106,7 +106,7 @@ def test_other_pages_can_link_to(anchor: str) -> None:
                 "a CPU tensor without dimensions",
                 "device=x.device",
                 "in place",
-                "../gpu-training/04-device-mismatch.md",
+                "../gpu-training/device-mismatch.md",
             ],
         ),
     ],

@@ -8,10 +8,11 @@ from xml.etree import ElementTree
 import html5lib
 import pytest
 
+from lesson_site.numbering import Section, sections
+from lesson_site.postbuild.redirects import MOVED
 from tests.building import REPOSITORY, build
 
 NUMBERED = re.compile(r"^(\d+)\. \S")
-LESSON_PAGES = sorted((REPOSITORY / "docs" / "gpu-training").glob("[0-9][0-9]-*.md"))
 SECTION_MARKER = re.compile(r"^\s*# --8<-- \[")
 
 
@@ -30,9 +31,9 @@ def text_of(element: ElementTree.Element) -> str:
     return " ".join("".join(element.itertext()).split())
 
 
-def page(built_site: Path, source: Path) -> Path:
-    """The built file of a lesson page."""
-    return built_site / "gpu-training" / source.stem / "index.html"
+def page(built_site: Path, section: Section) -> Path:
+    """The built file of a section of the lesson."""
+    return built_site / "gpu-training" / section.slug / "index.html"
 
 
 def test_the_strict_build_says_nothing_but_progress(tmp_path: Path) -> None:
@@ -44,47 +45,57 @@ def test_the_strict_build_says_nothing_but_progress(tmp_path: Path) -> None:
     assert "" == built.stdout
 
 
-def test_the_seventeen_pages_are_in_the_navigation_in_order(built_site: Path) -> None:
-    """Numbers 1 to 17 stand before the titles, each on the page that has that number."""
+def test_the_sections_are_in_the_navigation_with_their_numbers(built_site: Path) -> None:
+    """Each stands before the title of the page that has it."""
     home = parse(built_site / "gpu-training" / "index.html")
     primary = next(with_class(home, "md-nav--primary"))
     entries = [
-        (link.get("href", "").strip("/"), found[1])
+        (link.get("href", "").strip("/"), int(found[1]))
         for link in with_class(primary, "md-nav__link")
         if link.tag == "a" and (found := NUMBERED.match(text_of(link)))
     ]
 
-    expected = [(source.stem, str(i)) for i, source in enumerate(LESSON_PAGES, start=1)]
-    assert 17 == len(expected)
-    assert expected == entries
+    assert entries
+    assert [(section.slug, section.number) for section in sections()] == entries
 
 
-@pytest.mark.parametrize("source", LESSON_PAGES, ids=lambda source: source.stem)
-def test_a_page_has_its_number_and_a_stable_anchor(built_site: Path, source: Path) -> None:
-    """The one first heading starts with the number in the file's name, and its id is the slug."""
-    headings = list(parse(page(built_site, source)).iter("h1"))
+@pytest.mark.parametrize("section", sections(), ids=lambda section: section.slug)
+def test_a_page_has_its_number_and_a_stable_anchor(built_site: Path, section: Section) -> None:
+    """The one first heading starts with the number, and its id is the slug."""
+    headings = list(parse(page(built_site, section)).iter("h1"))
 
-    number, _, slug = source.stem.partition("-")
     assert 1 == len(headings)
-    assert text_of(headings[0]).startswith(f"{int(number)}. ")
-    assert slug == headings[0].get("id")
+    assert text_of(headings[0]).startswith(f"{section.number}. ")
+    assert section.slug == headings[0].get("id")
 
 
 def test_each_page_leads_to_the_next_one(built_site: Path) -> None:
     """The link at the foot of a page follows the numbers."""
     leads = [
-        next(with_class(parse(page(built_site, source)), "md-footer__link--next")).get("href")
-        for source in LESSON_PAGES[:-1]
+        next(with_class(parse(page(built_site, each)), "md-footer__link--next")).get("href")
+        for each in sections()[:-1]
     ]
 
-    assert [f"../{source.stem}/" for source in LESSON_PAGES[1:]] == leads
+    assert [f"../{each.slug}/" for each in sections()[1:]] == leads
+
+
+@pytest.mark.parametrize("old", MOVED)
+def test_an_address_with_a_number_leads_to_the_section(built_site: Path, old: str) -> None:
+    """Whoever kept a link, or a bookmark, arrives: by itself, or by the link on the page."""
+    root = parse(built_site / "gpu-training" / old / "index.html")
+    refresh = next(meta for meta in root.iter("meta") if meta.get("http-equiv") == "refresh")
+    new = f"../{old.partition('-')[2]}/"
+
+    assert f"0; url={new}" == refresh.get("content")
+    assert [new] == [link.get("href") for link in root.iter("a")]
+    assert (built_site / "gpu-training" / old / new / "index.html").is_file()
 
 
 @pytest.mark.parametrize(
     ("page_name", "count"),
     [
-        ("05-device-aware-loop", "three lines added, none removed"),
-        ("12-automatic-mixed-precision", "five lines"),
+        ("device-aware-loop", "three lines added, none removed"),
+        ("automatic-mixed-precision", "five lines"),
     ],
 )
 def test_the_page_says_how_many_lines_change(built_site: Path, page_name: str, count: str) -> None:

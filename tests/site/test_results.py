@@ -138,7 +138,7 @@ def test_the_real_site_builds_without_any_result(tmp_path: Path) -> None:
     remove_results(tmp_path)
 
     built = build(tmp_path / "site", at=tmp_path)
-    page = tmp_path / "site" / "gpu-training" / "02-a-timing-challenge" / "index.html"
+    page = tmp_path / "site" / "gpu-training" / "a-timing-challenge" / "index.html"
 
     assert not built.returncode, built.stderr
     assert "one epoch takes" in page.read_text(encoding="utf-8")

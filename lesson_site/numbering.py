@@ -1,0 +1,100 @@
+"""The lesson's sections, in the order of the navigation, which is what numbers them.
+
+A section is a page of the lesson's folder that stands in a part of the navigation in
+``mkdocs.yml``; the page itself has a name and a title, and no number.
+"""
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+SETTINGS = Path("mkdocs.yml")
+FOLDER = "gpu-training"
+FRONT_MATTER = re.compile(r"\A---\n(.*?\n)---\n", re.DOTALL)
+TITLE = re.compile(r"^# (?P<title>.+?)(?: \{.*\})?$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Section:
+    """One numbered page of the lesson.
+
+    Attributes:
+        number: Its place in the navigation, from 1.
+        slug: The name of its file without ``.md``, by which other pages refer to it.
+        part: The heading under which the navigation has it.
+    """
+
+    number: int
+    slug: str
+    part: str
+
+    @property
+    def source(self) -> Path:
+        """Its Markdown file, relative to the repository's root."""
+        return Path("docs") / FOLDER / f"{self.slug}.md"
+
+    @property
+    def text(self) -> str:
+        """Its Markdown."""
+        return self.source.read_text(encoding="utf-8")
+
+    @property
+    def title(self) -> str:
+        """Its title with its number: ``4. The device mismatch``."""
+        found = TITLE.search(self.text)
+        return f"{self.number}. {found['title'] if found else self.slug}"
+
+    @property
+    def milestone(self) -> str:
+        """What the list of sections says below it: the page's front matter has it, or nobody."""
+        front = FRONT_MATTER.match(self.text)
+        return str((yaml.safe_load(front[1]) if front else {}).get("milestone", ""))
+
+
+class _Loader(yaml.SafeLoader):
+    """Reads ``mkdocs.yml``, whose tags mean something to MkDocs alone."""
+
+
+_Loader.add_multi_constructor("", lambda *_: None)
+
+
+def sections() -> tuple[Section, ...]:
+    """All sections of the lesson; none where the navigation has no lesson."""
+    try:
+        return _sections(SETTINGS.resolve(), SETTINGS.stat().st_mtime_ns)
+    except OSError:
+        return ()
+
+
+def section_of(source: Path) -> Section | None:
+    """The section whose Markdown file is ``source``; None for any other page."""
+    return next((section for section in sections() if section.source == source), None)
+
+
+@cache
+def _sections(settings: Path, _changed: int) -> tuple[Section, ...]:
+    navigation = yaml.load(settings.read_text(encoding="utf-8"), _Loader).get("nav", [])
+    listed = [
+        (part, Path(page).stem)
+        for _, track in _named(navigation)
+        for part, pages in _named(track)
+        for page in _pages(pages)
+        if Path(page).parent.name == FOLDER
+    ]
+    return tuple(Section(n, slug, part) for n, (part, slug) in enumerate(listed, start=1))
+
+
+def _named(entries: Any) -> list[tuple[str, Any]]:
+    """The entries that have a heading, and what is under it."""
+    lists = entries if isinstance(entries, list) else []
+    return [pair for entry in lists if isinstance(entry, dict) for pair in entry.items()]
+
+
+def _pages(entries: Any) -> list[str]:
+    """The pages of a part, with or without a title of their own."""
+    lists = entries if isinstance(entries, list) else []
+    return [page for e in lists for page in (e.values() if isinstance(e, dict) else [e])]
