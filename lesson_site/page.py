@@ -11,8 +11,8 @@ class Page:
     """A page on its way from Markdown to HTML.
 
     Attributes:
-        source: Its Markdown file, relative to the repository's root: ``docs/gpu-training/05-….md``.
-        url: Its address in the site, without a leading slash: ``gpu-training/05-…/``.
+        source: Its Markdown file, relative to the repository's root: ``docs/gpu-training/….md``.
+        url: Its address in the site, without a leading slash: ``gpu-training/…/``.
     """
 
     source: Path

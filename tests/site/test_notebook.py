@@ -143,7 +143,7 @@ def test_the_archive_is_enough(built_site: Path, tmp_path: Path) -> None:
 
 def test_the_lesson_leads_to_the_notebook(built_site: Path) -> None:
     """Section 15 links to its page."""
-    page = (built_site / "gpu-training" / "15-practice" / "index.html").read_text(encoding="utf-8")
+    page = (built_site / "gpu-training" / "practice" / "index.html").read_text(encoding="utf-8")
 
     assert 'href="../../notebooks/"' in page
 
