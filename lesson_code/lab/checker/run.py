@@ -18,6 +18,7 @@ from lesson_code.lab.checker.outcome import Outcome, printable
 
 FIRST_S = 60.0  # to import PyTorch and the answer
 CHECK_S = 20.0
+ENDING_S = 10.0  # for an answer's processes to be gone
 
 
 class CheckerError(Exception):
@@ -39,7 +40,7 @@ class Child:
         command = [sys.executable, "-m", "lesson_code.lab.checker.child"]
         self.process = subprocess.Popen(
             [*command, str(exercise), str(path.resolve()), str(first)],
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.PIPE,  # closed by us, or by our death, it ends the answer
             stdout=subprocess.PIPE,
             text=True,
             encoding="utf-8",
@@ -58,13 +59,16 @@ class Child:
         value: BaseException | None,
         at: TracebackType | None,
     ) -> None:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            if hasattr(os, "killpg"):
+        if self.process.stdin:
+            self.process.stdin.close()
+        if hasattr(os, "killpg"):
+            self.listener.join(ENDING_S)  # it ends what the answer has started, then itself
+            with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.process.pid, signal.SIGKILL)
-            else:
-                self.process.kill()
+        else:
+            self.process.kill()
         self.process.wait()
-        self.listener.join()
+        self.listener.join(ENDING_S)
 
     def _listen(self) -> None:
         if self.process.stdout:

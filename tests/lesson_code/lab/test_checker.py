@@ -1,6 +1,8 @@
 """The checker itself: files that can't be checked, checks that never end, and the command line."""
 
 import json
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -69,6 +71,73 @@ def move_tensor(t, device):
     assert gone(int(note.read_text(encoding="utf-8")))
 
 
+# Forks twice with a session of its own in between, notes its number, and lives on.
+DAEMON = """
+import os, pathlib, time
+def daemon(note):
+    if os.fork():
+        return
+    os.setsid()
+    if os.fork():
+        os._exit(0)
+    pathlib.Path(note).write_text(str(os.getpid()))
+    time.sleep(3600)
+def noted(note):
+    while not pathlib.Path(note).exists() or not pathlib.Path(note).read_text():
+        time.sleep(0.05)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere orphans do not come to the checker")
+@pytest.mark.parametrize("ending", ["return t.to(device)", "os._exit(0)"])
+def test_not_even_a_daemon_outlives_the_checks(ending: str, tmp_path: Path) -> None:
+    """It holds nobody up, costs no TODO, and ends."""
+    note = tmp_path / "note"
+    code = f"""{DAEMON}
+def move_tensor(t, device, note={str(note)!r}):
+    if not os.path.exists(note):
+        daemon(note)
+        noted(note)
+    {ending}
+"""
+    found = {o.todo: o.state for o in by_todo(examine(1, _answer(tmp_path, code)))}
+
+    assert gone(int(note.read_text(encoding="utf-8")))
+    assert ("pass" if "return" in ending else "fail") == found["1.3"]
+    assert {"pass"} == {found[todo] for todo in ("1.1", "1.2", "1.4", "1.5")}
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows has no fork")
+def test_a_process_that_stays_out_of_reach_is_not_waited_for(tmp_path: Path) -> None:
+    """It took down what would have ended it, and left its session."""
+    note = tmp_path / "note"
+    code = f"""{DAEMON}
+import signal
+def move_tensor(t, device, note={str(note)!r}):
+    os.kill(os.getppid(), signal.SIGKILL)
+    daemon(note)
+    noted(note)
+    os._exit(0)
+"""
+    try:
+        found = {o.todo: o.state for o in by_todo(examine(1, _answer(tmp_path, code)))}
+    finally:
+        os.kill(int(note.read_text(encoding="utf-8")), signal.SIGKILL)
+
+    assert "fail" == found["1.3"]
+    assert {"pass"} == {found[todo] for todo in ("1.1", "1.2", "1.4", "1.5")}
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows has no fork")
+def test_an_answer_that_comes_back_twice_is_heard_once(tmp_path: Path) -> None:
+    """What it forked goes on like the check itself, and says nothing."""
+    code = "import os\ndef move_tensor(t, device):\n    os.fork()\n    return t.to(device)\n"
+    found = [(o.todo, o.state) for o in examine(1, _answer(tmp_path, code))]
+
+    plain = [(o.todo, o.state) for o in examine(1, _answer(tmp_path, ""))]
+    assert plain == found
+
+
 @pytest.mark.parametrize(
     ("code", "says"),
     [
@@ -103,6 +172,14 @@ def test_what_the_answer_prints_does_not_disturb(tmp_path: Path) -> None:
     found = list(by_todo(examine(1, _answer(tmp_path, code))))
 
     assert {"pass"} == {o.state for o in found} - {"skipped"}
+
+
+def test_an_answer_that_asks_for_input_gets_none(tmp_path: Path) -> None:
+    """Nobody can type into a check, so it does not wait."""
+    code = "def move_tensor(t, device):\n    return t.to(input())\n"
+    found = {o.todo: o for o in by_todo(examine(1, _answer(tmp_path, code)))}
+
+    assert found["1.3"].message.startswith("your code stopped with EOFError")
 
 
 def test_an_error_of_the_answer_names_its_line(tmp_path: Path) -> None:
