@@ -115,7 +115,7 @@ def test_the_model_is_the_lessons_model(run: Run) -> None:
     assert str(run.namespace["MNISTClassifier"]()) == str(MNISTClassifier())
 
 
-def test_the_heartbeat_is_the_gpu_loops() -> None:
+def test_the_loop_in_it_is_the_gpu_loop() -> None:
     """Every line of `loop_gpu` but the one that prints stands in the script, in the same order."""
     loop = read_section("gpu_training/loop_gpu.py:loop", CODE).lines
     wanted = [line for line in loop if line and "print(" not in line]
