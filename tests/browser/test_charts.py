@@ -312,6 +312,26 @@ def test_the_reader_s_machine_stands_beside_the_others(open_page: Opener) -> Non
     expect(legend).to_have_count(2)
 
 
+def test_a_chart_without_a_figure_of_the_readers_says_nothing_of_their_machine(
+    open_page: Opener,
+) -> None:
+    """A file that measured other things changes neither the button nor the table."""
+    figure = {"value": 1.0, "spread": 0, "noisy": False, "text": "1 s"}
+    raced = {"race.width_256.batch_64.browser": figure}
+    other = json.dumps({"mine": {**MACHINE["mine"], "figures": raced}})
+    page = open_page(script=KEEP_MACHINE)
+    expect(switch(page)).to_contain_text("with your machine")
+
+    page.evaluate(
+        "record => { localStorage.setItem('gpu-training.machine.v1', record);"
+        " dispatchEvent(new Event('own-machine-changed')); }",
+        other,
+    )
+
+    expect(switch(page)).not_to_contain_text("with your machine")
+    expect(page.locator(".chart-table .own")).to_have_count(0)
+
+
 def test_hover_shows_what_python_wrote(open_page: Opener) -> None:
     """Pointing at a bar shows the value with its unit and how it was found."""
     page = open_page()

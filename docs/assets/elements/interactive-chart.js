@@ -3,7 +3,8 @@
 // It improves on HTML that says everything: a static drawing and a table. The library is loaded when
 // the reader asks for it, once a page; the answer holds for the visit, so that later charts draw
 // themselves when they come into view. On paper there is always the static drawing.
-// The reader's own machine, if they imported one, becomes a column of the table and part of the chart.
+// The reader's own machine, if they imported one, becomes a column of the table and part of the chart;
+// of a chart that shows nothing that it measured, it becomes no part at all.
 
 import { MACHINE, browserRecord } from "./record.js";
 
@@ -39,10 +40,17 @@ function plotly(bundle) {
   }));
 }
 
-/** The reader's machine; its module is a request that only those make who have one. @returns {Promise<OwnMachine | null>} */
-async function readersMachine() {
+/**
+ * The reader's machine, if it measured something of a chart; its module is a request that only those
+ * make who have one.
+ * @param {Plot} plot
+ * @returns {Promise<OwnMachine | null>}
+ */
+async function readersMachine(plot) {
   if (!browserRecord().store.getItem(MACHINE)) return null;
-  return (await import("./own-machine.js")).ownMachine();
+  const { ownMachine, measured } = await import("./own-machine.js");
+  const machine = ownMachine();
+  return machine && measured(machine, plot) ? machine : null;
 }
 
 let chosen = storedChoice();
@@ -170,14 +178,18 @@ export class InteractiveChart extends HTMLElement {
   async #draw() {
     if (this.dataset.state !== "interactive" || !this.#library || !this.isConnected) return;
     const { dressed } = await import("./plot.js");
-    const plot = /** @type {Plot} */ (JSON.parse(this.dataset.plot ?? "{}"));
-    const { data, layout, config } = dressed(plot, look(this.clientWidth), this.#machine);
+    const { data, layout, config } = dressed(this.#figure(), look(this.clientWidth), this.#machine);
     await this.#library.react(this.#plot, data, layout, config);
+  }
+
+  /** What the chart draws, as Python wrote it. @returns {Plot} */
+  #figure() {
+    return JSON.parse(this.dataset.plot ?? '{"data":[],"layout":{}}');
   }
 
   #onMachine = async () => {
     const before = this.#machine;
-    this.#machine = await readersMachine();
+    this.#machine = await readersMachine(this.#figure());
     if (!before && !this.#machine) return;
     const table = this.querySelector("table");
     if (table) showOwnColumns(table, this.#machine);
