@@ -41,9 +41,10 @@ class LiveServer(ServerApp):
     """Jupyter's server, which stops at the first Ctrl-C without asking back."""
 
     def init_signal(self) -> None:
-        """Stop on Ctrl-C and on SIGTERM, and end every kernel."""
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, self._stop_at_once)
+        """Stop on Ctrl-C, on SIGTERM and with the terminal, and end every kernel."""
+        for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+            if hasattr(signal, name):  # Windows has no SIGHUP
+                signal.signal(getattr(signal, name), self._stop_at_once)
 
     def _stop_at_once(self, *_: object) -> None:
         if not self._stopping:
@@ -84,7 +85,7 @@ def settings(port: int, browser: bool, work: Path) -> Config:
 
 
 def run(site: Path, port: int, browser: bool) -> None:
-    """Serve until Ctrl-C or SIGTERM; print the address once.
+    """Serve until Ctrl-C, SIGTERM or SIGHUP; print the address once.
 
     Args:
         site: The folder of the finished site, absolute.

@@ -54,7 +54,7 @@ test("whatever a path contains stays within its quotes", async () => {
   assert.equal(start.split("\n").length, 2);
 });
 
-for (const [file, folder] of [["/a/b.py", "/a"], ["b.py", "."], ["C:\\a\\b.py", "C:\\a"]])
+for (const [file, folder] of [["/a/b.py", "/a"], ["b.py", "/née/runs/.."], ["my/b.py", "/née/runs/../my"], ["/b.py", "/"], ["C:\\a\\b.py", "C:\\a"]])
   test(`the exercises of ${file} go to ${folder}`, async () => {
     const [[start]] = await codes("check 1 01_gpu_basics.py", file);
     assert.ok(start.endsWith(`main(["start", ${JSON.stringify(folder)}])`), start);

@@ -226,6 +226,17 @@ def test_an_endless_loop_streams_and_is_interrupted(reader: Page) -> None:
     expect(element(reader, STEP).get_by_role("button", name="Interrupt")).to_be_hidden()
 
 
+def test_it_works_in_an_empty_folder_of_the_server(reader: Page, built: tuple[Path, str]) -> None:
+    """What a snippet writes goes with the server, and no file there stands in for a module."""
+    instead(reader, "import os; print(os.getcwd(), os.listdir())")
+    press(reader, STEP)
+
+    expect(status(reader, STEP)).to_contain_text("Printed on")
+    folder, _, content = str(printed(reader, STEP).text_content()).partition(" ")
+    assert Path(folder).is_relative_to(built[0].parent.resolve())
+    assert "[]\n" == content
+
+
 def test_an_error_shows_its_text(reader: Page) -> None:
     """The traceback stands there as text, without a terminal's codes, and markup is text too."""
     instead(reader, "raise ValueError('made up \\x1b[31m<b>red</b>')")

@@ -308,9 +308,13 @@ def test_there_are_no_terminals(server: Live, jar: dict[str, str]) -> None:
     assert 404 == ask(server, "/api/terminals", Cookie=header(jar), X_XSRFToken=jar["_xsrf"]).status
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
 def test_no_kernel_is_left(folder: Path, number: signal.Signals) -> None:
-    """Ctrl-C and SIGTERM end even a busy one; after SIGKILL it sees that its parent is gone."""
+    """Ctrl-C, SIGTERM and a terminal that closes end even a busy one, and the server's folder goes.
+
+    After SIGKILL it sees that its parent is gone.
+    """
+    before = set(folder.parent.glob("lesson-live-*"))
     with live(folder) as running:
         login = ask(running, f"/lesson/?token={running.token}").cookies
         cookies = login | ask(running, "/lesson/", Cookie=header(login)).cookies
@@ -325,6 +329,8 @@ def test_no_kernel_is_left(folder: Path, number: signal.Signals) -> None:
     assert kernels
     assert (-signal.SIGKILL if number == signal.SIGKILL else 0) == status
     assert gone(*kernels)
+    left = set(folder.parent.glob("lesson-live-*")) - before
+    assert (number == signal.SIGKILL) == bool(left)
 
 
 def refusal(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:

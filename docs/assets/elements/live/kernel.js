@@ -27,7 +27,8 @@ export class KernelError extends Error {}
 async function ask(method, path, keepalive = false) {
   const token = /(?:^|; )_xsrf=([^;]*)/.exec(document.cookie)?.[1] ?? "";
   const headers = { "Content-Type": "application/json", "X-XSRFToken": token };
-  const body = method === "POST" && path === "" ? JSON.stringify({ name: "python3" }) : null;
+  // Without a path it would work where the server was started, among the project's files.
+  const body = method === "POST" && path === "" ? JSON.stringify({ name: "python3", path: "" }) : null;
   const answer = await fetch(`/api/kernels${path}`, { method, headers, body, keepalive }).catch(() => {
     throw new KernelError(GONE);
   });

@@ -27,18 +27,22 @@ const CELL = /^(?<path>[\w-]+(?:\/[\w-]+)*\.ipynb)#(?<cell>[\w-]+)$/;
 /** Text as Python writes it. @param {string} text */
 const quoted = (text) => JSON.stringify(text);
 
+/** A learner's file: as they named it from where they started the server, beside whose site the runs lie.
+ * @param {string} file @param {string} runs */
+const placed = (file, runs) => (/^([/\\]|[A-Za-z]:)/.test(file) ? file : `${runs}/../${file}`);
+
 /** A call of the lab's command. @param {string[]} words */
 const labCode = (...words) => `from lesson_code.lab.__main__ import main\nmain([${words.map(quoted).join(", ")}])`;
 
 /** @param {string} exercise @param {string} file @param {string} runs @returns {Program} */
 function checkOf(exercise, file, runs) {
-  const folderOf = (/** @type {string} */ path) => path.replace(/[/\\]?[^/\\]*$/, "") || ".";
+  const folderOf = (/** @type {string} */ path) => path.replace(/[/\\]?[^/\\]*$/, "") || "/";
   return {
     file: `${runs}/lab/${file}`,
     asks: true,
     actions: [
-      { label: "Copy the exercises", name: "into that folder", steps: (path) => [{ code: labCode("start", folderOf(path)) }] },
-      { label: "Check my file", name: `exercise ${exercise}`, steps: (path) => [{ code: labCode("check", exercise, path) }] },
+      { label: "Copy the exercises", name: "into that folder", steps: (path) => [{ code: labCode("start", folderOf(placed(path, runs))) }] },
+      { label: "Check my file", name: `exercise ${exercise}`, steps: (path) => [{ code: labCode("check", exercise, placed(path, runs)) }] },
     ],
   };
 }
@@ -47,7 +51,7 @@ function checkOf(exercise, file, runs) {
 function reportOf(file, options, runs) {
   const lines = (/** @type {string} */ path) => [
     "import contextlib, runpy, sys",
-    `sys.argv = [${[path, ...options].map(quoted).join(", ")}]`,
+    `sys.argv = [${[placed(path, runs), ...options].map(quoted).join(", ")}]`,
     "with contextlib.suppress(SystemExit):",
     '    runpy.run_path(sys.argv[0], run_name="__main__")',
   ];
