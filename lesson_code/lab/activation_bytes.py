@@ -3,12 +3,16 @@
 Shapes: B is the batch size, L the length of a sequence, H the width, a the attention heads.
 """
 
+from contextlib import nullcontext
+from unittest.mock import patch
+
 import torch
 from torch import nn
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.nn import functional as F
 from torch.nn.functional import cross_entropy
 
+from lesson_code.lab.autocast_table import autocast_anyway
 from lesson_code.lab.models import TinyCNN
 from lesson_code.lab.state_bytes import Precision, state_bytes
 from lesson_code.models import MNISTClassifier
@@ -102,22 +106,34 @@ class Block(nn.Module):
 # --8<-- [end:block]
 
 
+def gpu_attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+    """The fused kernel that a GPU takes; without one, PyTorch would write attention out."""
+    if q.dtype == torch.float32:
+        efficient = torch.ops.aten._scaled_dot_product_efficient_attention
+        mixed: torch.Tensor = efficient(q, k, v, None, compute_log_sumexp=True)[0]
+    else:
+        mixed = torch.ops.aten._scaled_dot_product_flash_attention(q, k, v)[0]
+    return mixed
+
+
 def block_bytes(length: int, fused: bool, autocast: bool) -> float:
     """Bytes that one more sequence makes a block keep for backward, per L · H.
 
-    The 16-bit copies of the weights do not grow with the batch, so that they drop out.
+    Fake tensors on a GPU that need not be there: autocast has another list of types on a CPU. The
+    16-bit copies of the weights do not grow with the batch, so that they drop out.
     """
 
     def saved(sequences: int) -> int:
         x = torch.randn(sequences, length, WIDTH, requires_grad=True)
         meter = SavedBytes(block)
-        with meter, torch.autocast("cpu", torch.bfloat16, enabled=autocast):
+        with meter, autocast_anyway("cuda", torch.bfloat16) if autocast else nullcontext():
             out = block(x)
         total = meter.total()
         del out  # until here it kept them alive
         return total
 
-    with FakeTensorMode():
+    on_a_gpu = patch.object(F, "scaled_dot_product_attention", gpu_attention)
+    with FakeTensorMode(), torch.device("cuda"), on_a_gpu:
         block = Block(WIDTH, HEADS, fused)
         return (saved(2) - saved(1)) / (length * WIDTH)
 
@@ -128,7 +144,7 @@ def published_block_bytes(length: int) -> float:
 
 
 def print_block() -> dict[str, dict[str, float]]:
-    """Print what a transformer block keeps at three lengths.
+    """Print what a transformer block keeps on a GPU at three lengths.
 
     Returns:
         Of each way the bytes per B · L · H at each length.
@@ -140,7 +156,7 @@ def print_block() -> dict[str, dict[str, float]]:
         "autocast, by hand": (False, True),
     }
     found = {}
-    print("bytes saved for each of the B · L · H values; H = 256, a = 4")
+    print("bytes saved on a GPU for each of the B · L · H values; H = 256, a = 4")
     print(f"{'':20}" + "".join(f"{f'L = {length}':>10}" for length in LENGTHS))
     for name, (fused, autocast) in ways.items():
         row = {str(length): block_bytes(length, fused, autocast) for length in LENGTHS}

@@ -35,16 +35,17 @@ class Probe:
 
 # --8<-- [start:result_type]
 @contextmanager
-def autocast_anyway(device: str) -> Iterator[None]:
-    """Autocast to float16, for CUDA even where there is no GPU."""
+def autocast_anyway(device: str, dtype: torch.dtype = torch.float16) -> Iterator[None]:
+    """Autocast, for CUDA even where there is no GPU."""
     before = torch.is_autocast_enabled(device), torch.get_autocast_dtype(device)
     torch.set_autocast_enabled(device, True)  # torch.autocast("cuda") would find no GPU
-    torch.set_autocast_dtype(device, torch.float16)
+    torch.set_autocast_dtype(device, dtype)
     try:
         yield
     finally:
         torch.set_autocast_enabled(device, before[0])
         torch.set_autocast_dtype(device, before[1])
+        torch.clear_autocast_cache()  # of weights in 16 bits
 
 
 def result_type(probe: Probe, device: str, types: list[torch.dtype]) -> torch.dtype:
