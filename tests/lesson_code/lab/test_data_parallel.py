@@ -19,6 +19,7 @@ from lesson_code.lab.data_parallel import Options, Report, distance, tell
 from tests.building import REPOSITORY
 
 CPU = torch.device("cpu")
+TORCHRUN = (sys.executable, "-m", "torch.distributed.run", "--standalone")
 ONE = replace(Options(), batch=64)
 SMALL = Options(samples=65, batch=8, epochs=2)
 # Forks, so it must not have used PyTorch's threads: a process of its own.
@@ -46,11 +47,37 @@ for name, changed in {
 print(json.dumps(found))
 """
 
+# A gradient is the input here: 1 in one process and 3 in the other, or 2 in both once exchanged.
+NO_SYNC = """
+import json
+from contextlib import nullcontext
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel
+from lesson_code.lab.data_parallel import process_group
+torch.set_num_threads(1)
+
+def gradient(around_forward, around_backward):
+    model = DistributedDataParallel(torch.nn.Linear(1, 1, bias=False))
+    with model.no_sync() if around_forward else nullcontext():
+        loss = model(torch.full((1, 1), 1.0 + 2 * dist.get_rank())).sum()
+    with model.no_sync() if around_backward else nullcontext():
+        loss.backward()
+    return model.module.weight.grad.item()
+
+with process_group(torch.device("cpu")):
+    mine = [gradient(False, False), gradient(False, True), gradient(True, True)]
+    everybodys = [None, None]
+    dist.all_gather_object(everybodys, mine)
+    if dist.get_rank() == 0:
+        print(json.dumps(everybodys))
+"""
+
 
 def torchrun(processes: int, *options: str, **environment: str) -> list[str]:
     """What the script prints when torchrun starts it."""
-    command = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
-    command += [f"--nproc-per-node={processes}", "-m", "lesson_code.lab.data_parallel", *options]
+    command = [*TORCHRUN, f"--nproc-per-node={processes}"]
+    command += ["-m", "lesson_code.lab.data_parallel", *options]
     ran = subprocess.run(
         command,
         cwd=REPOSITORY,
@@ -147,6 +174,29 @@ def test_no_sync_exchanges_once_for_each_step(tmp_path: Path, one_thread: None) 
     assert [gradient_bytes] * 4 == seldom.exchanges
     assert [gradient_bytes] * 16 == often.exchanges
     assert distance(often, seldom) <= 1e-6
+
+
+def test_no_sync_around_backward_alone_does_nothing(tmp_path: Path) -> None:
+    """The forward pass decides whether gradients are exchanged; it has to be inside as well."""
+    script = tmp_path / "no_sync.py"
+    script.write_text(NO_SYNC, encoding="utf-8")
+
+    ran = subprocess.run(
+        [*TORCHRUN, "--nproc-per-node=2", str(script)],
+        cwd=REPOSITORY,
+        env={
+            **os.environ,
+            "OMP_NUM_THREADS": "1",
+            "CUDA_VISIBLE_DEVICES": "",
+            "PYTHONPATH": str(REPOSITORY),
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert 0 == ran.returncode, ran.stderr
+    assert [[2, 2, 1], [2, 2, 3]] == json.loads(ran.stdout)
 
 
 @pytest.mark.parametrize("leftover", ["repeat", "drop", "join"])
