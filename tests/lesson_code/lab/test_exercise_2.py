@@ -73,6 +73,21 @@ def update(train_step: Any, make_optimizer: Optimizer) -> torch.Tensor:
     return trial.step()
 
 
+@pytest.mark.parametrize("dtype", [FLOAT16, BFLOAT16])
+def test_autocast_with_float32_weights_is_what_the_exercise_builds(dtype: torch.dtype) -> None:
+    """Products in 16 bits; the weights, their gradients and Adam's state in float32."""
+    trial: Any = checks.Trial(SOLUTION, dtype)
+    trial.optimizer = torch.optim.Adam(trial.probe.parameters())
+    trial.step()
+
+    assert trial.error is None
+    assert dtype == trial.probe.seen.computed_in
+    parameters = list(trial.probe.parameters())
+    state = [trial.optimizer.state[p][key] for p in parameters for key in ("exp_avg", "exp_avg_sq")]
+    gradients = [p.grad for p in parameters if p.grad is not None]
+    assert {FLOAT32} == {tensor.dtype for tensor in (*parameters, *gradients, *state)}
+
+
 def test_sgd_shows_what_adam_hides(wrong: Callable[[str], ModuleType]) -> None:
     """A step on scaled gradients is off by a thousand times, and Adam would pass it."""
 

@@ -1,14 +1,20 @@
 """Each pitfall fails where the page says, and each cure works."""
 
+from collections.abc import Callable
+from functools import partial
+
 import pytest
 import torch
 from torch import nn
+from torch.amp import GradScaler
 
+from lesson_code.data import synthetic_digits
 from lesson_code.lab.pitfalls import (
     Move,
     both_moved,
     gradient_after,
     line_that_fails,
+    loss_of,
     not_moved,
     print_amp_steps,
     print_channels_last,
@@ -17,8 +23,10 @@ from lesson_code.lab.pitfalls import (
     result_dropped,
     saved_bytes,
     targets_forgotten,
+    through_the_scaler,
     without_scaling,
 )
+from lesson_code.models import MNISTClassifier
 
 
 @pytest.mark.parametrize("move", [not_moved, result_dropped])
@@ -53,6 +61,37 @@ def test_moving_both_is_the_cure(capsys: pytest.CaptureFixture[str]) -> None:
 def test_levers_leave_what_the_lab_says(batch: int, dtype: torch.dtype, expected: int) -> None:
     """Saved bytes of the small convolutional network, within two percent."""
     assert pytest.approx(expected, rel=0.02) == saved_bytes(batch, dtype)
+
+
+@pytest.mark.parametrize(
+    ("make_optimizer", "learns"),
+    [(partial(torch.optim.SGD, lr=0.1), False), (partial(torch.optim.Adam, lr=1e-3), True)],
+    ids=["SGD", "Adam"],
+)
+def test_adam_hides_a_loss_that_nobody_scaled(
+    make_optimizer: Callable[..., torch.optim.Optimizer], learns: bool
+) -> None:
+    """SGD stays where it is; Adam divides the factor away and learns as after a right step."""
+    x, y, _, _ = synthetic_digits(64, 1)
+    losses = {}
+    for step in (without_scaling, through_the_scaler):
+        torch.manual_seed(0)
+        model = MNISTClassifier()
+        optimizer, scaler = make_optimizer(model.parameters()), GradScaler("cpu")
+        scaler.scale(torch.zeros(()))  # it has scaled a loss before
+        found = []
+        for _ in range(25):
+            optimizer.zero_grad()
+            with torch.autocast("cpu", dtype=torch.float16):
+                loss = loss_of(model, x, y)
+            step(loss, optimizer, scaler)
+            found.append(loss.item())
+        losses[step] = found
+
+    wrong, right = losses[without_scaling], losses[through_the_scaler]
+    assert right[-1] < 0.7 * right[0]
+    assert (wrong[-1] < 0.7 * wrong[0]) is learns
+    assert learns or pytest.approx(wrong[0], rel=0.01) == wrong[-1]
 
 
 def test_the_levers_are_printed_in_their_order(capsys: pytest.CaptureFixture[str]) -> None:

@@ -31,6 +31,14 @@ def test_the_exponential_overflows_first() -> None:
     assert 11.09 == pytest.approx(print_softmax()["largest_score"], abs=0.005)
 
 
+def test_an_infinite_power_is_nan_in_its_own_place_alone() -> None:
+    """Infinity by infinity is no number; whatever is finite, by infinity, is 0."""
+    probabilities = softmax_by_hand(torch.tensor([12.0, 10.0, 1.0], dtype=torch.float16))
+
+    assert [True, False, False] == probabilities.isnan().tolist()
+    assert [0, 0] == probabilities[1:].tolist()
+
+
 def test_eleven_is_the_last_score_that_survives() -> None:
     """The limit lies between 11 and 12."""
     assert torch.tensor(11.0, dtype=torch.float16).exp().isfinite()

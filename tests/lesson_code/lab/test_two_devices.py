@@ -4,6 +4,7 @@ import pytest
 import torch
 from torch import nn
 from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.nn import functional as F
 
 from lesson_code.devices import choose_device, cpu_name, device_name, synchronize
 from lesson_code.lab.two_devices import (
@@ -75,6 +76,35 @@ def test_what_may_be_mixed() -> None:
         assert "cuda" == there.copy_(here).device.type
         with pytest.raises(RuntimeError, match=r"Unhandled FakeTensor Device|found at least two"):
             there + here
+
+
+@pytest.mark.skipif(
+    torch.version.cuda is None, reason="this PyTorch was built without CUDA: it can't pretend"
+)
+def test_fake_tensors_refuse_a_mix_in_words_of_their_own() -> None:
+    """A GPU words it by operation: "but got mat1 is on cpu" for a linear layer, not for a sum."""
+    said = []
+    with FakeTensorMode():
+        here, there = torch.ones(2, 3), torch.ones(4, 3, device="cuda")
+        with pytest.raises(RuntimeError) as refused:
+            F.linear(here, there)
+        said.append(str(refused.value))
+        with pytest.raises(RuntimeError) as refused:
+            here[0] + there[0]
+        said.append(str(refused.value))
+
+    assert all("mat1" not in text for text in said)
+    assert 1 == len({text.partition(",")[0] for text in said})
+
+
+def test_is_available_counts_gpus_and_asks_for_no_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A driver that knows of one GPU is enough, whatever this build could run on it."""
+    monkeypatch.delenv("PYTORCH_NVML_BASED_CUDA_CHECK", raising=False)
+    monkeypatch.setattr(torch.cuda, "_is_compiled", lambda: True)
+    monkeypatch.setattr(torch._C, "_cuda_getDeviceCount", lambda: 1, raising=False)
+    monkeypatch.setattr(torch._C, "_cuda_getArchFlags", lambda: None, raising=False)
+
+    assert torch.cuda.is_available()
 
 
 def test_no_helper_needs_a_gpu() -> None:
