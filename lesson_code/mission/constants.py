@@ -12,7 +12,7 @@ from lesson_code.mission.choices import Component, Device, Optimizer, Recompute,
 
 # Of the model's formulas and constants: a new one whenever a result that they give changes.
 # Measurements keep it beside what the model predicted for them.
-MODEL_VERSION = "1.0.0"
+MODEL_VERSION = "2.0.0"
 
 GB = 10**9  # bytes; all bars, totals and budgets
 GIB = 2**30  # bytes; what tools report
@@ -84,6 +84,18 @@ ACTIVATION_BYTES: dict[Regime, ActivationBytes] = {
     "pure16": ActivationBytes(value=34, score=5, layer_input=2, outside_value=5, logit=2),
     "autocast": ActivationBytes(value=38, score=7, layer_input=4, outside_value=7, logit=6),
     "fp32": ActivationBytes(value=66, score=9, layer_input=4, outside_value=9, logit=4),
+}
+
+# Bytes of gradients for each of those scores, at the fullest moment early in backward. In float32
+# and in pure 16 bit that of the loss is still there while log-softmax makes its own, two as wide as
+# the scores; under autocast the first is in float32, and what log-softmax kept in 16 bits goes as
+# the second comes. Our tests count them in PyTorch's backward pass. zero_mixed has a loss in
+# float32 as autocast has.
+LOGIT_GRADIENT_BYTES: dict[Regime, int] = {
+    "zero_mixed": 4,
+    "pure16": 2 * 2,
+    "autocast": FLOAT32_BYTES,
+    "fp32": 2 * FLOAT32_BYTES,
 }
 
 

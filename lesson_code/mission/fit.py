@@ -4,7 +4,7 @@ import math
 from bisect import bisect_right
 from typing import Literal, get_args
 
-from lesson_code.mission.activations import activation_bytes
+from lesson_code.mission.activations import kept_activation_bytes
 from lesson_code.mission.architecture import GPT2_XL, Arch, gpt_param_count
 from lesson_code.mission.choices import (
     Device,
@@ -41,19 +41,17 @@ def verdict(total_bytes: int, peak_bytes: int, budget_bytes: float) -> Verdict:
     """Whether a configuration fits, always or only when gradients are freed in each step.
 
     Args:
-        total_bytes: All parts at once.
+        total_bytes: All parts at once, as when gradients stay while the next forward pass runs.
         peak_bytes: The fullest moment of a step that frees its gradients.
-        budget_bytes: What the device gives.
+        budget_bytes: What the device gives; the larger of the two has to be within it.
 
     Raises:
-        ValueError: If the budget is not above zero, or the peak exceeds the total.
+        ValueError: If the budget is not above zero.
     """
     require_positive("budget_bytes", budget_bytes)
-    if peak_bytes > total_bytes:
-        raise ValueError(f"the peak, {peak_bytes} B, exceeds the sum of all parts, {total_bytes} B")
-    if total_bytes <= budget_bytes:
-        return "fits"
-    return "fits_if_grads_freed" if peak_bytes <= budget_bytes else "over"
+    if peak_bytes > budget_bytes:
+        return "over"
+    return "fits" if total_bytes <= budget_bytes else "fits_if_grads_freed"
 
 
 def oom_cause(
@@ -110,7 +108,7 @@ def max_batch(
         recompute: What backward computes again.
         budget_bytes: What the device gives.
         rule: What has to fit: ``"peak"`` the fullest moment of a step that frees its gradients,
-            ``"ledger"`` all parts at once.
+            ``"ledger"`` all parts at once as well.
         arch: The sizes of the model.
 
     Returns:
@@ -121,15 +119,16 @@ def max_batch(
     """
     require_choice("rule", rule, get_args(BatchRule))
     require_positive("budget_bytes", budget_bytes)
-    needed = step_peak_bytes if rule == "peak" else ledger_total_bytes
-    # Activations alone are linear in the batch, so that no larger batch can fit.
-    limit = int(budget_bytes // activation_bytes(regime, recompute, 1, arch))
-    batches = range(1, limit + 1)
-    return bisect_right(
-        batches,
-        budget_bytes,
-        key=lambda batch: needed(regime, optimizer, recompute, batch, arch),
-    )
+
+    def needed(batch: int) -> int:
+        peak = step_peak_bytes(regime, optimizer, recompute, batch, arch)
+        if rule == "peak":
+            return peak
+        return max(peak, ledger_total_bytes(regime, optimizer, recompute, batch, arch))
+
+    # What forward keeps is linear in the batch, so that no larger batch can fit.
+    limit = int(budget_bytes // kept_activation_bytes(regime, recompute, 1, arch))
+    return bisect_right(range(1, limit + 1), budget_bytes, key=needed)
 
 
 def axis_max_gb(total_gb: float, steps: tuple[int, ...]) -> int:

@@ -1,13 +1,13 @@
 """The training memory ledger: what lies in GPU memory, part by part, in bytes.
 
 Not in it: the CUDA context, libraries' workspaces, rounding and fragmentation of the allocator, the
-gradient of the logits early in backward, the layer that full recomputation has open late in
-backward, and temporaries of multi-tensor optimizers.
+layer that full recomputation has open late in backward, the token embedding's gradient while its
+two halves are added, and temporaries of multi-tensor optimizers. The gradients of the logits count
+for the peak of a step and for no part of the ledger.
 """
 
 from typing import Literal
 
-from lesson_code.accounting import FLOAT32_BYTES
 from lesson_code.mission.activations import activation_bytes, kept_activation_bytes
 from lesson_code.mission.architecture import (
     GPT2_XL,
@@ -29,6 +29,7 @@ from lesson_code.mission.constants import (
     BYTES_PER_PARAMETER,
     GB,
     GIB,
+    LOGIT_GRADIENT_BYTES,
     OPTIMIZERS,
     RECOMPUTATIONS,
     REGIMES,
@@ -211,24 +212,6 @@ def ledger_total_bytes(
     return sum(ledger(regime, optimizer, recompute, batch, arch).values())
 
 
-def step_peak_bytes(
-    regime: Regime, optimizer: Optimizer, recompute: Recompute, batch: int, arch: Arch = GPT2_XL
-) -> int:
-    """Bytes at the fullest moment of a step whose gradients are freed before forward.
-
-    During backward activations and copies go as gradients come: what is counted is the larger of
-    the two ends. With full recomputation the fullest moment can lie between them, since a layer is
-    open while nearly all gradients are there; that layer is left out.
-
-    Args and errors: as ``ledger``.
-    """
-    # --8<-- [start:peak]
-    part = ledger(regime, optimizer, recompute, batch, arch)
-    idle = phase_bytes(regime, optimizer, recompute, batch, arch)["idle"]
-    return idle + max(part["activations"] + part["copies"], part["grads"])
-    # --8<-- [end:peak]
-
-
 def phase_bytes(
     regime: Regime, optimizer: Optimizer, recompute: Recompute, batch: int, arch: Arch = GPT2_XL
 ) -> dict[Phase, int]:
@@ -255,18 +238,35 @@ def phase_bytes(
     # --8<-- [end:moments]
 
 
-def logits_gradient_bytes(batch: int, arch: Arch) -> int:
-    """Bytes by which a measured peak may exceed the model's: the gradient of the logits, at most.
-
-    It is there early in backward, in float32 at most. As large are the scores themselves, which
-    stand beside their logarithms late in forward; the two are not there together.
+def logits_gradient_bytes(regime: Regime, batch: int, arch: Arch) -> int:
+    """Bytes that the gradients of the logits add early in backward, at most at once.
 
     Args:
+        regime: How numbers are held.
         batch: Texts in a batch.
         arch: The sizes of the model.
 
     Raises:
-        ValueError: If ``batch`` is no positive whole number.
+        ValueError: If the regime is unknown, or ``batch`` no positive whole number.
     """
+    require_choice("regime", regime, REGIMES)
     require_count("batch", batch)
-    return FLOAT32_BYTES * arch.context * batch * arch.vocab
+    return LOGIT_GRADIENT_BYTES[regime] * batch * arch.context * arch.vocab
+
+
+def step_peak_bytes(
+    regime: Regime, optimizer: Optimizer, recompute: Recompute, batch: int, arch: Arch = GPT2_XL
+) -> int:
+    """Bytes at the fullest moment of a step whose gradients are freed before forward.
+
+    That is early in backward, when the gradients of the logits are there and nearly all that
+    forward kept, or at its end, when all other gradients are there. It can be more than all parts
+    of the ledger.
+
+    Args and errors: as ``ledger``.
+    """
+    # --8<-- [start:peak]
+    moment = phase_bytes(regime, optimizer, recompute, batch, arch)
+    early = moment["forward"] + logits_gradient_bytes(regime, batch, arch)
+    return max(early, moment["backward"])
+    # --8<-- [end:peak]

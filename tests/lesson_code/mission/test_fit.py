@@ -56,8 +56,8 @@ def judge(configuration: Configuration, device: Device) -> Verdict:
     [
         (
             "node",
-            {"fits": 137, "fits_if_grads_freed": 5, "over": 74},
-            {"activations": 74},
+            {"fits": 137, "fits_if_grads_freed": 3, "over": 76},
+            {"activations": 76},
         ),
         (
             "laptop",
@@ -149,11 +149,11 @@ def test_budgets_leave_a_fifteenth_of_the_capacity() -> None:
     ("regime", "recompute", "by_ledger", "by_peak"),
     [
         ("fp32", "none", 3, 3),
-        ("fp32", "selective", 10, 11),
-        ("fp32", "full", 62, 69),
+        ("fp32", "selective", 10, 10),
+        ("fp32", "full", 62, 64),
         ("autocast", "none", 4, 4),
-        ("autocast", "selective", 15, 17),
-        ("autocast", "full", 59, 66),
+        ("autocast", "selective", 15, 16),
+        ("autocast", "full", 59, 72),
     ],
 )
 def test_largest_batches_with_adam_on_the_node(
@@ -180,9 +180,12 @@ def test_the_largest_batch_fits_and_the_next_does_not(
     by_peak = max_batch(regime, optimizer, recompute, budget)
 
     assert by_ledger <= by_peak
-    for largest, needed in ((by_ledger, ledger_total_bytes), (by_peak, step_peak_bytes)):
-        assert largest == 0 or needed(regime, optimizer, recompute, largest) <= budget
-        assert needed(regime, optimizer, recompute, largest + 1) > budget
+    for largest, rule in ((by_ledger, "ledger"), (by_peak, "peak")):
+        for batch in range(max(1, largest), largest + 2):
+            step = (regime, optimizer, recompute, batch)
+            total = ledger_total_bytes(*step) if rule == "ledger" else 0
+            fits = max(total, step_peak_bytes(*step)) <= budget
+            assert fits == (batch <= largest)
 
 
 @pytest.mark.parametrize(
@@ -192,6 +195,7 @@ def test_the_largest_batch_fits_and_the_next_does_not(
         (9, 8, "fits_if_grads_freed"),
         (9, 9, "over"),
         (8, 1, "fits"),
+        (8, 9, "over"),
     ],
 )
 def test_a_budget_may_be_used_up(total: int, peak: int, expected: Verdict) -> None:

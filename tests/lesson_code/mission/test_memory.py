@@ -270,14 +270,14 @@ def test_recomputing_more_keeps_less() -> None:
 def test_the_ledger_adds_up(
     regime: Regime, optimizer: Optimizer, recompute: Recompute, batch: int, arch: Arch
 ) -> None:
-    """Its static parts are the static bytes, and a step never holds more than all parts."""
+    """Its static parts are the static bytes, and a step holds these at least."""
     parts = ledger(regime, optimizer, recompute, batch, arch)
     total = ledger_total_bytes(regime, optimizer, recompute, batch, arch)
     static = static_bytes(regime, optimizer, gpt_param_count(arch))
 
     assert static == sum(parts[name] for name in STATIC)
     assert total == static + parts["copies"] + parts["activations"]
-    assert static <= step_peak_bytes(regime, optimizer, recompute, batch, arch) <= total
+    assert static <= step_peak_bytes(regime, optimizer, recompute, batch, arch)
 
 
 @given(regimes, optimizers, recomputations, batches, archs)
@@ -342,8 +342,8 @@ def test_what_other_exits_from_the_laptops_limit_take() -> None:
 @pytest.mark.parametrize(
     ("arch", "regime", "batch", "expected_gb", "logits_gb"),
     [
-        (GPT2_SMALL, "fp32", 4, (0.498, 1.493, 10.272, 1.991), 0.82),
-        (GPT2_XL, "fp32", 1, (6.230, 18.691, 35.427, 24.922), 0.21),
+        (GPT2_SMALL, "fp32", 4, (0.498, 1.493, 10.272, 1.991), 1.65),
+        (GPT2_XL, "fp32", 1, (6.230, 18.691, 35.427, 24.922), 0.41),
         (GPT2_XL, "autocast", 4, (6.230, 18.691, 70.270, 24.922), 0.82),
     ],
 )
@@ -355,21 +355,35 @@ def test_what_a_measurement_should_find_at_each_moment(
 
     assert ["model", "idle", "forward", "backward"] == list(found)
     assert expected_gb == pytest.approx([to_gb(size) for size in found.values()], abs=5e-4)
-    assert found["forward"] == step_peak_bytes(regime, "adam", "none", batch, arch)
-    assert logits_gb == pytest.approx(to_gb(logits_gradient_bytes(batch, arch)), abs=0.005)
+    gradients = logits_gradient_bytes(regime, batch, arch)
+    assert logits_gb == pytest.approx(to_gb(gradients), abs=0.005)
+    assert found["forward"] + gradients == step_peak_bytes(regime, "adam", "none", batch, arch)
 
 
 @given(regimes, optimizers, recomputations, batches, archs)
-def test_the_peak_of_a_step_is_one_of_its_two_ends(
+def test_the_peak_of_a_step_is_one_of_backwards_two_ends(
     regime: Regime, optimizer: Optimizer, recompute: Recompute, batch: int, arch: Arch
 ) -> None:
-    """What stays between steps, and the larger of what forward leaves and the gradients."""
-    part = ledger(regime, optimizer, recompute, batch, arch)
-    stays = part["params"] + part["master"] + part["state1"] + part["state2"]
-    forward = part["activations"] + part["copies"]
+    """What forward leaves beside the gradients of the logits, or all other gradients.
 
-    expected = stays + max(forward, part["grads"])
+    tests/lesson_code/mission/test_model_against_torch.py counts both in PyTorch's backward pass.
+    """
+    found = phase_bytes(regime, optimizer, recompute, batch, arch)
+    early = found["forward"] + logits_gradient_bytes(regime, batch, arch)
+
+    expected = max(early, found["backward"])
     assert expected == step_peak_bytes(regime, optimizer, recompute, batch, arch)
+
+
+def test_with_many_texts_a_step_holds_more_than_the_ledger() -> None:
+    """The gradients of the logits are no part of it, and outgrow the others."""
+    few, many = (
+        (step_peak_bytes(*step), ledger_total_bytes(*step))
+        for step in (("fp32", "adam", "none", batch) for batch in (4, 16))
+    )
+
+    assert few[0] < few[1]
+    assert many[0] > many[1]
 
 
 @given(regimes, optimizers, recomputations, batches, archs)

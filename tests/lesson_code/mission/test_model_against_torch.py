@@ -3,13 +3,17 @@
 Fake tensors stand on a GPU that is not there: they have shapes and types and no contents.
 """
 
+import weakref
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import torch
 from torch import nn
 from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_iter
 
 from lesson_code.mission import gpt2
 from lesson_code.mission.activations import (
@@ -26,7 +30,12 @@ from lesson_code.mission.architecture import (
     model_flops_per_token,
 )
 from lesson_code.mission.choices import Optimizer, Recompute
-from lesson_code.mission.memory import kept_copy_bytes, static_bytes, weight_copy_bytes
+from lesson_code.mission.memory import (
+    kept_copy_bytes,
+    logits_gradient_bytes,
+    static_bytes,
+    weight_copy_bytes,
+)
 from lesson_code.mission.recomputation import recompute_flop_factor
 from lesson_code.saved_tensors import SavedBytes
 from tests.lesson_code.mission.test_gpt2 import gpu_autocast
@@ -144,6 +153,94 @@ def test_full_recomputation_keeps_the_heads_copy_only(
 
     assert head_alone == kept_copy_bytes(regime, recompute, GPT2_XL)
     assert fixed == pytest.approx(head_alone, abs=SCALARS)
+
+
+class Alive(TorchDispatchMode):
+    """Counts the storages that operations make, gradients' and temporary ones too, until they go.
+
+    Attributes:
+        now: Bytes that are alive.
+        most: The most that this has been.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.now = self.most = 0
+        self.known: set[int] = set()
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> object:
+        """Do it, and look for storages that nobody has seen."""
+        result = func(*args, **(kwargs or {}))
+        for tensor in tree_iter(result):
+            if isinstance(tensor, torch.Tensor):
+                storage = tensor.untyped_storage()
+                if storage._cdata not in self.known:
+                    self.known.add(storage._cdata)
+                    self.now += storage.nbytes()
+                    weakref.finalize(storage, self._gone, storage._cdata, storage.nbytes())
+        self.most = max(self.most, self.now)
+        return result
+
+    def _gone(self, storage: int, size: int) -> None:
+        self.known.discard(storage)
+        self.now -= size
+
+
+def autocast_loss(logits: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
+    """Cross-entropy as a GPU's autocast computes it: log-softmax in 16 bit, the rest in float32."""
+    with torch.autocast("cpu", enabled=False):
+        return nn.functional.nll_loss(logits.log_softmax(-1).float(), targets)
+
+
+def saved_types(loss: torch.Tensor) -> list[tuple[str, list[torch.dtype]]]:
+    """What each step from the loss back to the logits is, and which wide tensors it has kept."""
+    found = []
+    node: Any = loss.grad_fn
+    while "Mm" not in node.name():
+        saved = (getattr(node, name) for name in dir(node) if name.startswith("_saved"))
+        wide = [each for each in saved if isinstance(each, torch.Tensor) and each.dim() == 2]
+        found.append((node.name(), [each.dtype for each in wide]))
+        node = node.next_functions[0][0]
+    return found
+
+
+def test_the_loss_under_autocast_keeps_what_it_keeps_on_a_gpu() -> None:
+    """The CPU's own autocast takes another way, so that one of a GPU is imitated here."""
+
+    def kept(device: str, loss: Callable[..., torch.Tensor]) -> list[tuple[str, list[torch.dtype]]]:
+        width, targets = torch.zeros(8, 4, device=device), torch.zeros(8, device=device).long()
+        head = torch.zeros(10, 4, device=device, requires_grad=True)
+        with gpu_autocast(device == "cuda"), torch.autocast("cpu", torch.bfloat16):
+            return saved_types(loss(nn.functional.linear(width, head), targets))
+
+    with FakeTensorMode():
+        assert kept("cuda", nn.functional.cross_entropy) == kept("cpu", autocast_loss)
+
+
+@pytest.mark.parametrize("regime", REGIMES)
+@pytest.mark.parametrize("recompute", ["none", "full"])
+def test_two_gradients_as_wide_as_the_logits_meet_early_in_backward(
+    regime: gpt2.Regime, recompute: Recompute, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In float32 and pure 16 bit; whole backward passes, of tensors without contents, on the CPU.
+
+    The fullest moment is that much above what forward left, as the model of the peak has it.
+    """
+    if regime == "autocast":
+        monkeypatch.setattr(nn.functional, "cross_entropy", autocast_loss)
+    config = replace(gpt2.GPT2_SMALL, layers=2)
+    with FakeTensorMode(), Alive() as alive:
+        model = gpt2.build(config, regime, torch.device("cpu"), recompute)
+        tokens = torch.zeros(2, config.context, dtype=torch.int64)
+        with gpt2.precision(regime, torch.device("cpu")):
+            loss = gpt2.next_token_loss(model, tokens, tokens)
+        after_forward, alive.most = alive.now, 0
+        loss.backward()
+
+    predicted = logits_gradient_bytes(regime, 2, config.arch)
+    assert predicted == pytest.approx(alive.most - after_forward, rel=1e-3)
 
 
 def test_on_the_cpu_dropout_keeps_wider_masks() -> None:

@@ -14,6 +14,7 @@ import pytest
 from markdown import Markdown
 from pymdownx.superfences import SuperFencesException
 
+from lesson_code.mission.constants import MODEL_VERSION
 from lesson_code.mission.memory import regime_for
 from lesson_site.fences import keep_options
 from lesson_site.mission import fence
@@ -145,7 +146,7 @@ def test_numbers_are_plain(payload: dict[str, Any]) -> None:
 def test_versions(payload: dict[str, Any]) -> None:
     """The file says which shape and which model it has, and in which unit."""
     assert payload["schema_version"] == SCHEMA_VERSION == 1
-    assert payload["model_version"] == "1.0.0"
+    assert payload["model_version"] == MODEL_VERSION
     assert payload["units"] == "GB=1e9 B"
 
 
@@ -163,7 +164,7 @@ def test_writing_replaces_the_file(tmp_path: Path) -> None:
 def test_stale_file_stops_the_build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A page with a part of the mission is refused while the file is not what would be built."""
     stale = tmp_path / "data.json"
-    stale.write_text(payload_text().replace('"1.0.0"', '"0.9.0"'), encoding="utf-8")
+    stale.write_text(payload_text().replace(f'"{MODEL_VERSION}"', '"0.9.0"'), encoding="utf-8")
     monkeypatch.setattr(fence, "FILE", stale)
 
     with pytest.raises(SuperFencesException, match="out of date; run `python -m lesson_site "):
@@ -212,7 +213,7 @@ def test_the_fused_step_names_the_gradient_that_waits(payload: dict[str, Any]) -
     """The token embedding's is complete at the end only, since the head has the same weights."""
     says = payload["messages"]["laptop.exit.fuse"]
 
-    assert "6.23 GB + 0.88 GB of activations = 7.11 GB" in says
+    assert "6.23 GB + 0.95 GB" in says
     assert "its 0.32 GB wait until then" in says
 
 

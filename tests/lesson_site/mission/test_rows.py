@@ -30,6 +30,13 @@ EACH_TEXT = {
     "zero_mixed": (9_179_369_472, 2_887_913_472, 558_108_672),
     "pure16": (9_076_443_136, 2_784_987_136, 455_182_336),
 }
+# One layer of one text with everything in it, open while it is recomputed.
+LAYER = {"fp32": 210, "autocast": 150, "zero_mixed": 114, "pure16": 114}  # bytes a value
+# Scores of the next token of one text, and bytes of gradients that are there at once for each.
+LOGITS = 1024 * 50_257
+VALUES = 1024 * 1600  # between two layers
+GRADIENTS = {"fp32": 8, "autocast": 4, "zero_mixed": 4, "pure16": 4}
+HEAD = 50_257 * 1600
 MODES = ("none", "selective", "full")
 EFFICIENCY = {16: 60, 32: 70, 64: 79, 128: 86, 256: 91}  # percent
 
@@ -47,26 +54,32 @@ def parts_of(key: str) -> list[int]:
     return [params, grads, master, *states, copies, activations]
 
 
-def peak_of(parts: list[int]) -> int:
-    """The fullest end of the backward pass."""
-    params, grads, master, state1, state2, copies, activations = parts
-    return params + master + state1 + state2 + max(grads, copies + activations)
+def peak_of(key: str) -> int:
+    """The larger of backward's two ends: with the gradients of the logits, and with all others."""
+    regime, _, recompute, batch = key.split("/")
+    params, grads, master, state1, state2, copies, activations = parts_of(key)
+    if recompute == "full":  # no layer is open yet, and the head's copy alone waits
+        activations -= LAYER[regime] * VALUES * int(batch)
+        copies = 2 * HEAD if copies else 0
+    early = copies + activations + GRADIENTS[regime] * LOGITS * int(batch)
+    return params + master + state1 + state2 + max(grads, early)
 
 
-def judged(parts: list[int], budget: int) -> str:
+def judged(key: str, budget: int) -> str:
     """The verdict."""
-    if sum(parts) <= budget:
-        return "fits"
-    return "fits_if_grads_freed" if peak_of(parts) <= budget else "over"
+    if peak_of(key) > budget:
+        return "over"
+    return "fits" if sum(parts_of(key)) <= budget else "fits_if_grads_freed"
 
 
-def blamed(parts: list[int], budget: int) -> str:
+def blamed(key: str, budget: int) -> str:
     """The first cause whose rule applies."""
+    parts = parts_of(key)
     rules = {
-        "none": sum(parts) <= budget,
+        "none": judged(key, budget) == "fits",
         "optimizer_state": sum(parts[3:5]) > budget,
         "static": sum(parts[:5]) > budget,
-        "grads_overlap": peak_of(parts) <= budget,
+        "grads_overlap": judged(key, budget) == "fits_if_grads_freed",
         "activations": True,
     }
     return next(cause for cause, applies in rules.items() if applies)
@@ -88,7 +101,7 @@ def in_gb(size: int) -> Fraction:
 def test_ledger_row(key: str) -> None:
     """A row's bytes are those of the accounting, and its texts show the same numbers."""
     row, parts = LEDGER[key], parts_of(key)
-    total, peak = sum(parts), peak_of(parts)
+    total, peak = sum(parts), peak_of(key)
 
     assert parts == row["bytes"]
     assert total == row["total"]
@@ -108,14 +121,16 @@ def test_ledger_verdicts(device: str) -> None:
     for key, row in LEDGER.items():
         parts, found = parts_of(key), row[device]
 
-        assert judged(parts, budget) == found["verdict"], key
-        assert blamed(parts, budget) == found["cause"], key
+        assert judged(key, budget) == found["verdict"], key
+        assert blamed(key, budget) == found["cause"], key
+        # So that the distance which a sentence names is that of the bar to its line.
+        assert (sum(parts) <= budget) == (found["verdict"] == "fits"), key
         assert shows(found["difference_gb"], in_gb(abs(budget - sum(parts)))), key
 
 
 @pytest.mark.parametrize(
     ("device", "verdicts"),
-    [("node", (137, 5, 74)), ("laptop", (1, 3, 212))],
+    [("node", (137, 3, 76)), ("laptop", (1, 3, 212))],
 )
 def test_ledger_verdict_counts(device: str, verdicts: tuple[int, int, int]) -> None:
     """So many configurations fit, fit once gradients are freed, and do not."""
@@ -202,18 +217,19 @@ def test_pipeline_memory(key: str) -> None:
     """The memory panel is the ledger's, with Adam; the target needs 80 % and memory for it."""
     _, mixed, checkpoint, batch, _ = key.split("/")
     regime = "autocast" if mixed == "1" else "fp32"
-    parts, stored = (
-        parts_of(f"{regime}/adam/{recompute}/{batch}")
+    memory, all_stored = (
+        f"{regime}/adam/{recompute}/{batch}"
         for recompute in ("full" if checkpoint == "1" else "none", "none")
     )
-    row, found = PIPELINE[key], judged(parts, BUDGET["node"])
+    parts, stored = parts_of(memory), parts_of(all_stored)
+    row, found = PIPELINE[key], judged(memory, BUDGET["node"])
     busy = iteration_of(key)["utilisation"] >= Fraction(80, 100)
     target = "below" if not busy else "over_memory" if found == "over" else "reached"
 
     assert found == row["verdict"]
     assert target == row["target"]
     assert shows(row["memory_gb"], in_gb(sum(parts)))
-    assert shows(row["peak_gb"], in_gb(peak_of(parts)))
+    assert shows(row["peak_gb"], in_gb(peak_of(memory)))
     assert shows(row["stored_gb"], in_gb(stored[-1]))
     assert shows(row["activations_gb"], in_gb(parts[-1]))
     assert shows(row["over_gb"], in_gb(max(0, sum(parts) - BUDGET["node"])))
@@ -236,10 +252,10 @@ def test_laptop_row(key: str) -> None:
     assert (total, static) == (row["total"], row["static"])
     assert shows(row["total_gb"], in_gb(total))
     assert shows(row["static_gb"], in_gb(static))
-    assert shows(row["peak_gb"], in_gb(peak_of(parts)))
+    assert shows(row["peak_gb"], in_gb(peak_of(key)))
     assert shows(row["over_gb"], in_gb(max(0, total - budget)))
     assert shows(str(row["kept_gb"]), in_gb(total))
-    assert judged(parts, budget) == row["verdict"]
+    assert judged(key, budget) == row["verdict"]
 
 
 def test_laptop_outcomes() -> None:
