@@ -12,7 +12,11 @@ RATES = {"flop_per_s": "FLOP/s", "bytes_per_s": "B/s"}
 PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"))
 SMALLEST_WRITTEN_OUT = 1e-3
 LARGEST_WRITTEN_OUT = 1e15
+FACTORS = {"ms": 1e-3, "µs": 1e-6, "MB": 1e6, "GB": 1e9} | {
+    f"{prefix}{unit}": factor for factor, prefix in PREFIXES for unit in RATES.values()
+}
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+PLAIN_DIGITS = {new: old for old, new in SUPERSCRIPTS.items()}
 
 
 def in_words(count: int) -> str:
@@ -68,6 +72,40 @@ def write(value: float, unit: str, spread: float = 0.0) -> str:
         mantissa, _, exponent = f"{value:.{digits}e}".partition("e")
         return f"{mantissa}{SPACE}×{SPACE}10{str(int(exponent)).translate(SUPERSCRIPTS)}"
     return f"{value:,.0f}" if value == round(value) else rounded(value, spread)
+
+
+def read(text: str) -> float:
+    """The number that a text of ``write`` gives, in the base unit; percent and shares in percent.
+
+    Raises:
+        ValueError: If it begins with no number.
+    """
+    number, *rest = text.replace(",", "").split(SPACE)
+    if rest[:1] == ["×"]:
+        return float(f"{number}e{rest[1].removeprefix('10').translate(PLAIN_DIGITS)}")
+    return float(number) * FACTORS.get(" ".join(rest), 1.0)
+
+
+def write_range(
+    smallest: float, largest: float, unit: str, value: float, spread: float
+) -> tuple[str, str]:
+    """Both ends of what ``value`` stands for; written, they hold the written value between them.
+
+    82 % of "74.3 % to 81.9 %" would lie outside: that end is then written as the value is.
+
+    Args:
+        smallest: The lower end, in the base unit.
+        largest: The upper end.
+        unit: One of ``UNITS``.
+        value: What lies between them, such as the median.
+        spread: Its spread, as ``write`` gets it.
+    """
+    middle = write(value, unit, spread)
+    low, high = write(smallest, unit), write(largest, unit)
+    return (
+        min(low, middle, key=read),
+        max(high, middle, key=read),
+    )
 
 
 # --8<-- [start:rounded]

@@ -48,6 +48,43 @@ def test_numbers_keep_the_digits_that_their_spread_supports(
 
 
 @pytest.mark.parametrize("unit", quantities.UNITS)
+@pytest.mark.parametrize("value", [0.0, 3e-7, 0.0042, 0.5, 17.25, 940_584.0, 4.25e13])
+def test_what_is_written_can_be_read(unit: str, value: float) -> None:
+    """To the digits that stand there, in the base unit; a share in percent."""
+    wanted = 100 * value if unit == "share" else value
+    exact = unit in ("count", "plain", "epochs") or wanted > 1e6
+    tolerance = {"bytes": 0.5, "megabytes": 0.5, "hundredths_of_gigabytes": 5e6}.get(unit, 0.0)
+
+    read = quantities.read(quantities.write(value, unit))
+
+    assert read == pytest.approx(wanted, rel=0.05 if exact else 0.01, abs=tolerance)
+
+
+@pytest.mark.parametrize(
+    ("smallest", "value", "largest", "spread", "unit", "written"),
+    [
+        (74.3, 81.7, 81.9, 5.0, "percent", ("74.3 %", "82 %")),
+        (81.6, 81.7, 90.2, 5.0, "percent", ("81.6 %", "90.2 %")),
+        (82.4, 82.4, 90.2, 5.0, "percent", ("82 %", "90.2 %")),
+        (7.7, 8.0, 8.3, 0.3, "s", ("7.70 s", "8.30 s")),
+        (0.9994, 1.04, 1.2, 0.1, "s", ("999 ms", "1.20 s")),
+    ],
+)
+def test_a_range_holds_the_written_value(
+    smallest: float,
+    value: float,
+    largest: float,
+    spread: float,
+    unit: str,
+    written: tuple[str, str],
+) -> None:
+    """An end that the rounded value would overstep is written as the value is."""
+    expected = tuple(text.replace(" ", NBSP) for text in written)
+
+    assert expected == quantities.write_range(smallest, largest, unit, value, spread)
+
+
+@pytest.mark.parametrize("unit", quantities.UNITS)
 def test_every_unit_can_write_every_size(unit: str) -> None:
     """Zero, small and large numbers have a text short enough for a result file."""
     for value in (0.0, 1e-9, 0.5, 1.0, 12345.678, 1e17, -3.0):
