@@ -4,6 +4,7 @@
 """
 
 import json
+import re
 import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -14,6 +15,7 @@ from typing import Any
 
 from benchmarks import catalogue, quantities, schema
 from benchmarks.catalogue import Definition
+from benchmarks.groups import group_of
 from benchmarks.summary import Entry, Estimate
 from lesson_site import recordings
 
@@ -131,14 +133,14 @@ class Store:
         definition = self._definition(name)
         if definition.kind in FIXED:
             return self._fixed(definition)
-        for result in self.results:
+        for result in one_a_machine(self.results, definition.case):
             estimate = catalogue.value_in(definition, result.cases)
             if estimate is not None:
                 return _measured(definition, estimate, result)
         return _unmeasured(definition)
 
     def values(self, names: Iterable[str]) -> dict[str, float] | None:
-        """The values of several figures, all measured ones from one file; None if no file has all.
+        """The values of several figures, measured ones from one machine; None if none has all.
 
         Raises:
             FigureError: As ``figure``.
@@ -151,16 +153,16 @@ class Store:
         open_ones = [d for d in definitions if d.name not in fixed]
         if not open_ones:
             return known
-        for result in self.results:
-            estimates = [catalogue.value_in(definition, result.cases) for definition in open_ones]
+        of_each = [one_a_machine(self.results, definition.case) for definition in open_ones]
+        for files in zip(*of_each, strict=True):
+            estimates = [
+                catalogue.value_in(definition, result.cases)
+                for definition, result in zip(open_ones, files, strict=True)
+            ]
             found = [estimate.value for estimate in estimates if estimate is not None]
             if len(found) == len(open_ones):
                 return known | dict(zip((d.name for d in open_ones), found, strict=True))
         return None
-
-    def result_for(self, *case_names: str) -> Result | None:
-        """The preferred result file that holds all of these cases."""
-        return next((r for r in self.results if all(case in r.cases for case in case_names)), None)
 
     def _definition(self, name: str) -> Definition:
         if name not in self.definitions:
@@ -206,8 +208,8 @@ def _detail(definition: Definition, estimate: Estimate) -> str:
     """How a value was found, in a few words."""
     if definition.kind != "measured":
         return "computed from medians of one run"
-    low, high = (
-        quantities.write(end, definition.unit) for end in (estimate.smallest, estimate.largest)
+    low, high = quantities.write_range(
+        estimate.smallest, estimate.largest, definition.unit, estimate.value, estimate.spread
     )
     runs = "1 run" if estimate.samples == 1 else f"{estimate.samples} runs, {low} to {high}"
     return f"{definition.fields.get('statistic', 'median')} of {runs}"
@@ -225,8 +227,15 @@ def _unmeasured(definition: Definition) -> Figure:
             definition.kind == "derived" and not any("cpu" in name for name in named)
         )
         on = " on a machine with a CUDA GPU" if gpu else ""
-        needs = f"`python -m benchmarks run --case {definition.case}`{on} measures it"
+        cases = " ".join(f"--case {case}" for case in _cases_for(definition))
+        needs = f"`python -m benchmarks run {cases}`{on} measures it"
     return Figure(definition.name, definition.what, None, NOT_MEASURED, needs, measured=False)
+
+
+def _cases_for(definition: Definition) -> tuple[str, ...]:
+    """What has to be measured together for a figure: its case, or all that it is derived from."""
+    case = str(definition.case)
+    return group_of(case) if definition.kind == "derived" else (case,)
 
 
 def _computed(definition: Definition) -> Figure:
@@ -365,16 +374,47 @@ def skipped_of(parts: dict[str, dict[str, Any]]) -> dict[str, str]:
 
 
 def sort_results(results: Iterable[Result]) -> list[Result]:
-    """Machines with a GPU first, then by name, then browsers; the newest file of each first.
+    """Machines with a GPU first, then by name, then browsers; each one's preferred files first.
 
-    Quick runs are left out.
+    Preferred is the newer PyTorch, then the later day and minute. Quick runs are left out.
     """
     kept = [result for result in results if not result.provenance["quick"]]
-    kept.sort(key=lambda result: (result.provenance["date"], result.finished), reverse=True)
+    kept.sort(key=_version_and_day, reverse=True)
     kept.sort(key=_rank)
     return kept
+
+
+def _version_and_day(result: Result) -> tuple[tuple[int, ...], str, str]:
+    at = result.provenance
+    release = re.match(r"[\d.]*", at["torch"])
+    version = tuple(int(part) for part in release[0].split(".") if part) if release else ()
+    return version, at["date"], result.finished
 
 
 def _rank(result: Result) -> tuple[bool, bool, str]:
     at = result.provenance
     return result.in_browser, at["gpu"] is None, at["machine"]
+
+
+def one_a_machine(results: Iterable[Result], case: str | None = None) -> list[Result]:
+    """The file that speaks for each machine, for pages, charts, tables and claims alike.
+
+    Cases that are compared come from one file: of a machine's files it is the first of those with
+    the most cases of the group, so that a run of one case alone never stands beside older numbers
+    of the others. A machine that measured nothing of it has its first file here.
+
+    Args:
+        results: Result files, the preferred ones of each machine first.
+        case: A case; None for the first file of each machine.
+    """
+    group = () if case is None else group_of(case)
+    found: dict[str, Result] = {}
+    for result in results:
+        first = found.setdefault(result.provenance["machine"], result)
+        if _measured_of(group, result) > _measured_of(group, first):
+            found[result.provenance["machine"]] = result
+    return list(found.values())
+
+
+def _measured_of(group: Iterable[str], result: Result) -> int:
+    return sum(bool(result.cases.get(case)) for case in group)

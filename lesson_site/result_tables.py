@@ -24,7 +24,13 @@ from benchmarks.quantities import write
 from benchmarks.summary import Estimate
 from lesson_site.errors import PageError
 from lesson_site.fences import Options, fence
-from lesson_site.figure_store import NOT_MEASURED, Result, Store, open_store
+from lesson_site.figure_store import (
+    NOT_MEASURED,
+    Result,
+    Store,
+    one_a_machine,
+    open_store,
+)
 from lesson_site.page import Page, current_page
 
 LOG = logging.getLogger("mkdocs.lesson_site.result_tables")  # a child of MkDocs' own
@@ -80,8 +86,8 @@ def machines(source: str, options: Options, md: Markdown) -> str:
 
 def _machines_table(kind: str, definitions: Sequence[Definition], store: Store, page: Page) -> str:
     """Figures that one kind of machine measures, and where that was."""
-    used = {r.file: r for d in definitions for r in newest(store.results, d.case)}
-    table = _flat_table(kind, definitions, store, newest(store.results), kind)
+    used = {r.file: r for d in definitions for r in one_a_machine(store.results, d.case)}
+    table = _flat_table(kind, definitions, store, one_a_machine(store.results), kind)
     return f'<div class="results">{table}{_sources(list(used.values()), None, page)}</div>'
 
 
@@ -126,7 +132,7 @@ def case_html(case: str, store: Store, page: Page) -> str:
     if not definitions:
         raise PageError(f"the catalogue has no figure of a case {case!r}")
     browsers = any(d.in_browser for d in definitions)
-    results = [r for r in newest(store.results, case) if browsers or not r.in_browser]
+    results = [r for r in one_a_machine(store.results, case) if browsers or not r.in_browser]
     blocks = list(_blocks(definitions))
     inside = {d.name for block in blocks for d in block.definitions.values()}
     rows = [d for d in definitions if d.name not in inside]
@@ -139,21 +145,6 @@ def case_html(case: str, store: Store, page: Page) -> str:
         tables.append(_two_way_table(f"{case}, table {number}", block, results))
     sources = _sources(results, case, page)
     return f'<div class="results" data-search-exclude="">{"".join(tables)}{sources}</div>'
-
-
-def newest(results: Iterable[Result], case: str | None = None) -> list[Result]:
-    """For each machine its newest file that has the case, or the newest of all if none has it.
-
-    Args:
-        results: Result files, the newest of each machine first.
-        case: A case; None for any.
-    """
-    found: dict[str, Result] = {}
-    for result in results:
-        first = found.setdefault(result.provenance["machine"], result)
-        if case is not None and case not in first.cases and case in result.cases:
-            found[result.provenance["machine"]] = result
-    return list(found.values())
 
 
 def machine_name(result: Result) -> str:
@@ -182,15 +173,15 @@ def _flat_table(
         results: The machines.
         kind: What the table is called, and whose figures alone it has room for.
     """
+    files = [{_slug(r): r for r in one_a_machine(store.results, d.case)} for d in definitions]
     head = "".join(
         f'<th scope="col" data-machine="{_slug(result)}">{escape(machine_name(result))} '
-        f"<small>{result.provenance['date']}</small></th>"
+        f"<small>{_dates(definitions, [of[_slug(result)] for of in files])}</small></th>"
         for result in results
     )
     rows = []
-    for definition in definitions:
-        measured = {_slug(r): r for r in newest(store.results, definition.case)}
-        cells = "".join(_cell(definition, measured[_slug(result)]) for result in results)
+    for definition, of in zip(definitions, files, strict=True):
+        cells = "".join(_cell(definition, of[_slug(result)]) for result in results)
         cells = cells or _empty_cell(definition, NOT_MEASURED)
         what = escape(definition.what[0].upper() + definition.what[1:])
         rows.append(f'<tr><th scope="row">{what}</th>{cells}</tr>')
@@ -202,6 +193,16 @@ def _flat_table(
         f'<table class="results-table by-machine"{whose}>{named}<thead><tr>'
         f'<th scope="col">What</th>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table>',
     )
+
+
+def _dates(definitions: Sequence[Definition], files: Sequence[Result]) -> str:
+    """The days on which a column's values were measured; the machine's last one if it has none."""
+    days = {
+        result.provenance["date"]
+        for definition, result in zip(definitions, files, strict=True)
+        if _estimate(definition, result) is not None
+    }
+    return ", ".join(sorted(days)) or str(files[0].provenance["date"])
 
 
 # A table with two sides, and a group of rows for each machine
@@ -462,7 +463,7 @@ def _headings(text: str) -> Iterator[re.Match[str]]:
 
 def overview_html(pages: Sequence[ResultsPage], store: Store, page: Page) -> str:
     """Cases down, machines across; each cell counts figures, and the last row all of them."""
-    results = newest(store.results)
+    results = one_a_machine(store.results)
     head = "".join(
         f'<th scope="col" data-machine="{_slug(r)}">{escape(machine_name(r))}</th>' for r in results
     )
@@ -503,7 +504,11 @@ def _counts(figures: Sequence[Definition], store: Store, results: Sequence[Resul
         slug = _slug(result)
         files = [r for r in store.results if _slug(r) == slug]
         counted.append(
-            sum(_estimate(d, one) is not None for d in figures for one in newest(files, d.case))
+            sum(
+                _estimate(d, one) is not None
+                for d in figures
+                for one in one_a_machine(files, d.case)
+            )
         )
     cells = "".join(
         f"<td>{f'{count} measured' if count else _none_of(figures, result)}</td>"

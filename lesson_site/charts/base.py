@@ -8,9 +8,10 @@ from functools import lru_cache
 from html import escape
 from typing import Any
 
+from benchmarks.groups import group_of
 from benchmarks.quantities import write
 from lesson_site import vendor
-from lesson_site.figure_store import Figure, Store
+from lesson_site.figure_store import Figure, Store, one_a_machine
 
 LOG = logging.getLogger("mkdocs.lesson_site.charts")  # a child of MkDocs' own, so that it shows
 NOTHING_MEASURED = "Nothing of this has been measured yet."
@@ -162,10 +163,20 @@ class Source:
 
 
 def measured_together(store: Store, *cases: str) -> Source:
-    """The preferred file with all of these cases, else the first that has some of them."""
-    holding = [(sum(bool(r.cases.get(case)) for case in cases), r) for r in store.results]
-    most = max((count for count, _ in holding), default=0)
-    result = next((r for count, r in holding if count == most), None) if most else None
+    """The file of the machine that has the most of these cases.
+
+    Raises:
+        ValueError: If the cases are of several groups, so that they may lie in several files.
+    """
+    if not set(cases) <= set(group_of(cases[0])):
+        raise ValueError(f"{' and '.join(cases)} are no group of benchmarks/groups.py")
+    files = one_a_machine(store.results, cases[0])
+    count, result = max(
+        ((sum(bool(file.cases.get(case)) for case in cases), file) for file in files),
+        key=lambda pair: pair[0],
+        default=(0, None),
+    )
+    result = result if count else None
     only = Store(store.definitions.values(), [result] if result else [], store.citations)
     if result is None:
         return Source(only, "")

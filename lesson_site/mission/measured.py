@@ -43,10 +43,16 @@ from lesson_code.mission.constants import (
 from lesson_code.mission.fit import Verdict
 from lesson_code.mission.memory import to_gb, to_gib
 from lesson_site.errors import PageError
-from lesson_site.figure_store import NOT_MEASURED, RESULTS, Result, open_store
+from lesson_site.figure_store import (
+    NOT_MEASURED,
+    RESULTS,
+    Result,
+    one_a_machine,
+    open_store,
+)
 from lesson_site.mission.numbers import percent
 from lesson_site.mission.table import Table, table_html
-from lesson_site.result_tables import machine_name, newest
+from lesson_site.result_tables import machine_name
 
 Entries = Mapping[str, Entry]
 Row = tuple[str, ...]
@@ -106,7 +112,7 @@ def panel_html(results: Sequence[Result]) -> str:
     """The tables, or what would measure them.
 
     Args:
-        results: Result files, the newest of each machine first.
+        results: Result files, the preferred ones of each machine first.
 
     Raises:
         PageError: If one of them must not be there, see ``refuse``.
@@ -118,7 +124,7 @@ def panel_html(results: Sequence[Result]) -> str:
         result.provenance["machine"]: {
             case: found
             for case in WHAT
-            for found in newest(results, case)
+            for found in one_a_machine(results, case)
             if found.provenance["machine"] == result.provenance["machine"] and case in found.cases
         }
         for result in results
@@ -128,7 +134,9 @@ def panel_html(results: Sequence[Result]) -> str:
             blocks.append(_memory_html(found[MEMORY]))
         if PIPELINE in found:
             blocks.append(_pipeline_html(found[PIPELINE]))
-    on_cpus = [r for r in newest(results) if r.provenance["gpu"] is None and not r.in_browser]
+    on_cpus = [
+        r for r in one_a_machine(results) if r.provenance["gpu"] is None and not r.in_browser
+    ]
     if on_cpus:
         blocks.append(_paragraph(_about_cpus(on_cpus)))
     return "".join(blocks)

@@ -17,6 +17,7 @@ from lesson_site.figure_store import (
     FigureError,
     Result,
     Store,
+    one_a_machine,
     open_store,
     read_catalogue,
     read_result,
@@ -128,6 +129,37 @@ def test_without_a_result_a_figure_says_what_would_measure_it(
     planned = Definition("a.b", "a thing", "planned", "s", {"planned": "M99"})
     assert "M99 will measure it" == Store([planned]).figure("a.b").source
     assert "not measured yet" == Store([planned]).figure("a.b").text
+
+
+def test_a_newer_run_of_one_case_alone_does_not_stand_beside_older_ones() -> None:
+    """Cases that are compared come from one file, whichever of them a page names."""
+    epoch, product, copy = entry(8.0), entry(1.0), entry(0.01)
+    together = result(
+        {
+            "ladder": {"cpu_textbook": epoch},
+            "matmul": {"n_64.cpu": product},
+            "copies": {"cpu_copy": copy},
+            "loops": {"cpu_lists": entry(3.0)},
+        },
+        date="2026-11-20",
+    )
+    alone = result({"ladder": {"cpu_textbook": entry(5.0)}, "loops": {"cpu_lists": entry(2.0)}})
+    files = sort_results([together, alone])
+
+    assert [together] == one_a_machine(files, "ladder")
+    assert [together] == one_a_machine(files, "copies")
+    assert [alone] == one_a_machine(files, "loops")
+
+
+def test_a_newer_pytorch_is_preferred_to_a_later_day() -> None:
+    """And of one version the later run."""
+    first = CPU_ONLY
+    later = dataclasses.replace(first, provenance={**first.provenance, "date": "2026-11-22"})
+    older = dataclasses.replace(
+        first, provenance={**first.provenance, "date": "2026-11-23", "torch": "2.9.1+cpu"}
+    )
+
+    assert [later, first, older] == sort_results([older, first, later])
 
 
 def test_a_machine_with_a_gpu_comes_first_and_the_newest_file_wins() -> None:
@@ -353,7 +385,7 @@ def test_claims_are_evaluated(claim: str, truth: bool | None, store: Store) -> N
     assert truth is holds(claim, store)
 
 
-def test_a_claim_compares_figures_of_one_file(definitions: list[Definition]) -> None:
+def test_a_claim_compares_figures_of_one_machine(definitions: list[Definition]) -> None:
     """CPU and GPU times of two machines never meet in a claim."""
     fast_cpu = result({"mnist_epoch": {"cpu": entry(0.1)}})
 

@@ -17,7 +17,7 @@ from benchmarks.catalogue import FROM_RESULTS, Definition
 from benchmarks.method import entry as method_entry
 from benchmarks.predictions import keep_predictions
 from lesson_site.errors import PageError
-from lesson_site.figure_store import Result, Store, read_catalogue
+from lesson_site.figure_store import Result, Store, one_a_machine, read_catalogue
 from lesson_site.page import Page
 from lesson_site.postbuild.documents import read_document
 from lesson_site.postbuild.sizes import BUDGET_ELEMENTS, BUDGET_KB, measure
@@ -26,7 +26,6 @@ from lesson_site.result_tables import (
     case_html,
     known_names,
     machines,
-    newest,
     overview_html,
     read_page,
 )
@@ -174,14 +173,14 @@ def test_an_unknown_case_is_an_error() -> None:
         case_html("swim", Store([ROUND]), AT)
 
 
-def test_the_newest_file_that_has_the_case_counts() -> None:
-    """A newer run of another case alone does not empty the table."""
+def test_a_newer_run_of_another_case_does_not_empty_the_table() -> None:
+    """The file that has the case speaks for the machine; the first one where none has it."""
     old = machine({"round": entry(8.0)}, date="2026-11-20")
     new = machine({"x": entry(1.0)}, date="2026-11-21", case="swim")
 
-    assert [new] == newest([new, old])
-    assert [old] == newest([new, old], "walk")
-    assert [new] == newest([new, old], "fly")
+    assert [new] == one_a_machine([new, old])
+    assert [old] == one_a_machine([new, old], "walk")
+    assert [new] == one_a_machine([new, old], "fly")
 
 
 # Families
