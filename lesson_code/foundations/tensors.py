@@ -1,7 +1,8 @@
 """Tensors: shape, dtype and device, and what is refused where they do not fit.
 
 A machine without a GPU has a second device as well: ``meta``, on which tensors have a shape and a
-dtype but no values. It stands in for the GPU here, since only the place matters.
+dtype but no values. It stands in for the GPU here, in operations that refuse to mix devices; not
+all of them do.
 """
 
 import re
@@ -221,6 +222,30 @@ def print_device_attempts() -> None:
     device = torch.device("cuda:0" if torch.cuda.is_available() else "meta")
     print(f"device: {device}\n")
     _print_results(device_attempts(device))
+
+
+# --8<-- [start:unnoticed]
+def unnoticed_meetings(device: torch.device) -> Attempts:
+    """Meetings with CPU tensors that a GPU refuses and ``meta`` lets pass."""
+    images, words, rows = torch.rand(2, 1, 8, 8), torch.tensor([1, 2]), torch.rand(3, 4)
+    convolution = nn.Conv2d(1, 4, kernel_size=3, device=device)
+    embedding = nn.Embedding(5, 3, device=device)
+    weights = torch.rand(4, 2, device=device)
+    return {
+        "convolution(images)": lambda: convolution(images),
+        "embedding(words)": lambda: embedding(words),
+        "rows @ weights": lambda: rows @ weights,
+    }
+
+
+# --8<-- [end:unnoticed]
+
+
+def print_unnoticed() -> None:
+    """Print what ``meta`` answers, and from which device, where a GPU would refuse."""
+    for code, attempt in unnoticed_meetings(torch.device("meta")).items():
+        result = attempt()
+        print(f"{code:21}shape {tuple(result.shape)!s:15}on {result.device}")
 
 
 # --8<-- [start:zeros_like]

@@ -7,11 +7,13 @@ import numpy as np
 import pytest
 import torch
 from torch import nn
+from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.nn import functional
 
 from lesson_code.foundations import tensors
 
 META = torch.device("meta")
+GPU = torch.device("cuda:0")
 
 
 def printed(print_something: Callable[[], object], capsys: pytest.CaptureFixture[str]) -> str:
@@ -292,6 +294,106 @@ def test_a_gpu_refuses_the_same_meetings() -> None:
 
     assert 3 == len(refused)
     assert all("Expected all tensors to be on the same device" in result for result in refused)
+
+
+def test_meta_lets_some_meetings_pass(capsys: pytest.CaptureFixture[str]) -> None:
+    """A convolution, an embedding and a product mix with the CPU there, and two answer from it."""
+    lines = printed(tensors.print_unnoticed, capsys).splitlines()
+
+    assert ["cpu", "meta", "cpu"] == [line.split()[-1] for line in lines]
+    assert "shape (2, 4, 6, 6)" in lines[0]
+
+
+@pytest.mark.parametrize(
+    "layer", [nn.Conv1d, nn.Conv3d, nn.ConvTranspose2d], ids=lambda layer: layer.__name__
+)
+def test_meta_lets_every_convolution_pass(layer: type[nn.Conv2d]) -> None:
+    """Whatever its dimensions."""
+    dimensions = int(layer.__name__[-2])
+    images = torch.ones(2, 1, *[4] * dimensions)
+
+    assert "cpu" == layer(1, 2, 1, device="meta")(images).device.type
+
+
+def test_whether_meta_refuses_a_linear_layer_depends_on_its_bias() -> None:
+    """The product passes and the bias is refused, so without a bias nothing is noticed."""
+    rows = torch.rand(3, 4)
+
+    with pytest.raises(RuntimeError, match="device"):
+        nn.Linear(4, 2, device="meta")(rows)
+    assert (3, 2) == tuple(nn.Linear(4, 2, bias=False, device="meta")(rows).shape)
+
+
+@pytest.mark.parametrize(
+    "refused",
+    [
+        lambda rows: rows + torch.ones(4, device="meta"),
+        nn.LayerNorm(4, device="meta"),
+        nn.BatchNorm1d(4, device="meta"),
+        lambda rows: functional.cross_entropy(rows.to("meta"), torch.tensor([0, 1, 2])),
+        lambda rows: functional.mse_loss(rows.to("meta"), rows),
+    ],
+    ids=["sum", "layer norm", "batch norm", "cross-entropy", "mse"],
+)
+def test_meta_refuses_sums_norms_and_losses(
+    refused: Callable[[torch.Tensor], torch.Tensor],
+) -> None:
+    """These notice a tensor that was left on the CPU."""
+    with pytest.raises(RuntimeError, match="device"):
+        refused(torch.rand(3, 4))
+
+
+@pytest.mark.parametrize("code", ["embedding(words)", "rows @ weights"])
+def test_a_fake_gpu_refuses_what_meta_lets_pass(code: str) -> None:
+    """PyTorch's own stand-in for a GPU knows the devices of both."""
+    with FakeTensorMode():
+        meeting = tensors.unnoticed_meetings(GPU)[code]
+
+        with pytest.raises(RuntimeError, match=r"(?=.*cuda:0)(?=.*cpu).*devices"):
+            meeting()
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("code", ["convolution(images)", "embedding(words)", "rows @ weights"])
+def test_a_gpu_refuses_what_meta_lets_pass(code: str) -> None:
+    """All three raise there."""
+    with pytest.raises(RuntimeError):
+        tensors.unnoticed_meetings(GPU)[code]()
+
+
+@pytest.mark.filterwarnings("ignore:.*data pointer")
+@pytest.mark.parametrize("layer", [nn.RNN, nn.LSTM, nn.GRU])
+def test_recurrent_layers_have_words_of_their_own(layer: type[nn.LSTM]) -> None:
+    """They check their devices before any kernel does, and name both."""
+    with FakeTensorMode():
+        moved = layer(8, 4, device="cuda:0")
+
+        with pytest.raises(RuntimeError, match=r"are not at the same device,.* cpu .* cuda:0"):
+            moved(torch.ones(3, 2, 8))
+
+
+def test_attention_has_words_of_its_own() -> None:
+    """Query, key and value are named, each with its device."""
+    with FakeTensorMode():
+        there = torch.ones(1, 2, 3, 4, device="cuda:0")
+
+        with pytest.raises(RuntimeError, match="Expected query, key, and value to have the same"):
+            functional.scaled_dot_product_attention(torch.ones(1, 2, 3, 4), there, there)
+
+
+def test_a_convolution_names_two_types() -> None:
+    """The check that a GPU fails compares types; a weight laid out for MKL-DNN fails it here."""
+    weight = torch.ones(2, 1, 3, 3).to_mkldnn()
+
+    with pytest.raises(RuntimeError, match=r"Input type \(.+\) and weight type \(.+\) should be"):
+        functional.conv2d(torch.ones(2, 1, 8, 8), weight)
+
+
+@pytest.mark.gpu
+def test_a_convolution_on_a_gpu_names_two_types() -> None:
+    """On hardware the second type says where the weight is."""
+    with pytest.raises(RuntimeError, match=r"Input type \(.+\) and weight type \(.+\) should be"):
+        nn.Conv2d(1, 2, 3, device="cuda")(torch.ones(2, 1, 8, 8))
 
 
 def test_zeros_inherit_the_dtype_wanted_or_not(capsys: pytest.CaptureFixture[str]) -> None:
