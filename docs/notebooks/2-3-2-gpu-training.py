@@ -360,7 +360,7 @@ prediction_2 = ""  # an error, and which? or a slow model? or nothing at all?
 #
 # - The dictionary has four keys: `epoch`, `model_state_dict`, `optimizer_state_dict`, `loss`.
 # - `map_location` says where the tensors shall arrive; the CPU stands for the other machine.
-# - `weights_only=True` is the safe way to open a file. It accepts tensors and plain Python numbers, and here is nothing else.
+# - `weights_only=True` opens the file with the protection on. It accepts tensors and plain Python numbers, and here is nothing else.
 
 
 # %% tags=["exercise-2"]

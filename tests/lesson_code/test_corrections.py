@@ -69,11 +69,15 @@ def test_one_seed_reaches_every_device(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [7] == seeds
 
 
+PRODUCTS = (torch.ops.aten.addmm.default, torch.ops.aten.mm.default)
+
+
 class Watch(TorchDispatchMode):
     """Counts operations, and the numbers that they read and write."""
 
     operations = 0
     numbers = 0
+    products = 0
 
     def __torch_dispatch__(
         self, func: Callable[..., Any], _types: Any, args: Any = (), kwargs: Any = None
@@ -82,6 +86,7 @@ class Watch(TorchDispatchMode):
         output = func(*args, **(kwargs or {}))
         tensors = [one for one in tree_leaves((args, kwargs, output)) if torch.is_tensor(one)]
         self.operations += 1
+        self.products += func in PRODUCTS
         self.numbers += sum(tensor.numel() for tensor in tensors)
         return output
 
@@ -108,6 +113,18 @@ def test_the_update_costs_the_same_for_every_batch() -> None:
     assert small.operations == large.operations  # what has to be launched does not change either
     assert small_update.numbers > large.numbers  # and the update touches more than both passes
     assert 24 < small.operations + small_update.operations < 240
+
+
+def test_the_backward_pass_has_up_to_twice_as_many_products() -> None:
+    """One for the weights and one for what came in, which the first layer has no use for."""
+    model = MNISTClassifier()
+    with Watch() as forward:
+        loss = cross_entropy(model(torch.rand(4, 1, 28, 28)), torch.zeros(4, dtype=torch.int64))
+    with Watch() as backward:
+        loss.backward()
+
+    assert 3 == forward.products
+    assert 2 * 3 - 1 == backward.products
 
 
 def test_the_backward_pass_runs_operations_that_python_does_not_call() -> None:
