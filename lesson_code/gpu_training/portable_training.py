@@ -2,7 +2,7 @@
 
     python -m lesson_code.gpu_training.portable_training --help
 
-It trains the lesson's classifier, in mixed precision where that helps, and can be killed at any
+It trains the lesson's classifier, in mixed precision on a GPU, and can be killed at any
 moment and started again with ``--resume``: on a CPU it then ends with the same bits as a run that
 nobody disturbed. Three habits make that so.
 
@@ -86,7 +86,7 @@ def choose_precision(settings: Settings) -> tuple[torch.device, bool]:
         raise InputError("--device cuda: PyTorch finds no CUDA GPU here; leave it out, or say cpu")
     device = choose_device() if settings.device == "auto" else torch.device(settings.device)
     if settings.amp == "on" and device.type != "cuda":
-        raise InputError("--amp on: mixed precision pays on a GPU only; leave it out, or say off")
+        raise InputError("--amp on: this script mixes precisions on a GPU only; leave it out, or say off")
     return device, device.type == "cuda" and settings.amp != "off"
 
 

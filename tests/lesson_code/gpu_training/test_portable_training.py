@@ -729,7 +729,7 @@ def test_damaged_data_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
         ("--source all", "--source: invalid choice"),
         ("--out", "--out: expected one argument"),
         ("--momentum 0.9", "unrecognized arguments: --momentum"),
-        ("--device cpu --amp on", "--amp on: mixed precision pays on a GPU only"),
+        ("--device cpu --amp on", "--amp on: this script mixes precisions on a GPU only"),
     ],
 )
 def test_bad_arguments_are_refused(
