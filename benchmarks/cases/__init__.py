@@ -91,13 +91,14 @@ class Plan:
     Attributes:
         data: The folder with ``MNIST/raw``.
         quick: Seconds instead of minutes, for a first try and for tests; the numbers mean little.
-        gpu: The GPU, or None without one. A test may let the CPU stand in for it.
+        gpu: The first GPU, with its number, which some of PyTorch's functions insist on; None
+            without one. A test may let the CPU stand in for it.
     """
 
     data: Path
     quick: bool = False
     gpu: torch.device | None = field(
-        default_factory=lambda: torch.device("cuda") if torch.cuda.is_available() else None
+        default_factory=lambda: torch.device("cuda", 0) if torch.cuda.is_available() else None
     )
 
     @property

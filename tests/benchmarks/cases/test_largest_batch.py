@@ -91,24 +91,28 @@ def test_nothing_fits_is_said_in_words(tmp_path: Path, monkeypatch: pytest.Monke
         part.measure()
 
 
-def test_cap_holds_and_is_lifted_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The share of the memory is set for the search and put back, also after an error."""
-    shares: list[float] = []
-    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda _: (20_000, 40_000))
-    monkeypatch.setattr(torch.cuda, "get_per_process_memory_fraction", lambda _: 0.9)
-    monkeypatch.setattr(
-        torch.cuda, "set_per_process_memory_fraction", lambda share, _: shares.append(share)
-    )
+def test_cap_holds_and_is_lifted_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The share of the memory is set for the search and put back, also after an error.
 
-    with pytest.raises(KeyError), memory_cap(torch.device("cuda"), 10_000):
+    On the GPU of a plan, and by PyTorch's own functions, which refuse a GPU without a number.
+    """
+    shares: list[tuple[float, int]] = []
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda.memory, "_lazy_init", lambda: None)
+    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda _: (20_000, 40_000))
+    monkeypatch.setattr(torch._C, "_cuda_getMemoryFraction", lambda _: 0.9, raising=False)
+    monkeypatch.setattr(
+        torch._C, "_cuda_setMemoryFraction", lambda *given: shares.append(given), raising=False
+    )
+    gpu = Plan(tmp_path).gpu
+    assert gpu is not None
+
+    with pytest.raises(KeyError), memory_cap(gpu, 10_000):
         raise KeyError
-    with (
-        pytest.raises(SkipPartError, match="free GPU memory"),
-        memory_cap(torch.device("cuda"), 30_000),
-    ):
+    with pytest.raises(SkipPartError, match="free GPU memory"), memory_cap(gpu, 30_000):
         pass
 
-    assert [0.25, 0.9] == shares
+    assert [(0.25, 0), (0.9, 0)] == shares
 
 
 def test_nothing_without_a_gpu(tmp_path: Path) -> None:
