@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import warnings
 
 from tests.building import REPOSITORY
 
@@ -38,3 +39,13 @@ def test_gpu_tests_are_found_without_the_sites_tools() -> None:
 def test_the_whole_suite_is_not_passed_off_as_complete() -> None:
     """Without ``-m gpu`` a missing tool is an error."""
     assert collect("tests/site/test_pages.py").returncode != 0
+
+
+def test_what_a_gpu_says_in_backwards_thread_is_no_failure() -> None:
+    """PyTorch warns once a process that it makes the context that was missing, and goes on."""
+    warnings.warn(
+        "Attempting to run cuBLAS, but there was no current CUDA context! Attempting to set the "
+        "primary context... (Triggered internally at CublasHandlePool.cpp:330.)",
+        UserWarning,
+        stacklevel=1,
+    )
