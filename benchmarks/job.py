@@ -21,6 +21,7 @@ import torch
 
 from benchmarks import cases, provenance, result_file
 from benchmarks.cases import IncompletePartError, Part, Plan, SkipPartError
+from benchmarks.method import lacks_memory
 from benchmarks.quantities import write
 from benchmarks.summary import Entry
 
@@ -207,14 +208,14 @@ def _attempt(part: Part) -> tuple[dict[str, Any], str]:
         return {"entries": part.measure()}, ""
     except SkipPartError as reason:
         return {"skipped": _plain(str(reason))}, ""
-    except torch.OutOfMemoryError:
-        return {"skipped": "it needs more GPU memory than was free"}, ""
     except IncompletePartError as broken:
         failure = _plain(str(broken))
         if not broken.entries:
             return _failed(failure), failure
         return {"entries": broken.entries, "incomplete": failure}, failure
     except Exception as problem:
+        if lacks_memory(problem):
+            return {"skipped": "it needs more GPU memory than was free"}, ""
         failure = _plain(f"{type(problem).__name__}: {problem}")
         return _failed(failure), failure
     finally:

@@ -11,6 +11,7 @@ GPU waited.
 
 import gc
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
@@ -26,7 +27,30 @@ from lesson_code.timing import time_repeatedly
 REPETITIONS = 5
 WARMUPS = 2  # a cold run would make short work look long
 SHORTEST_SAMPLE_S = 0.05
+# What libraries below PyTorch say where memory for their workspace or their handle was lacking: a
+# convolution finds no engine that makes do with what is left, and the driver's own calls fail.
+LACKING = re.compile(
+    "unable to find an engine to execute this computation|CU(BLAS|DNN)_STATUS_ALLOC_FAILED"
+    "|CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED|CUDA error: out of memory"
+)
 T = TypeVar("T")
+
+
+def lacks_memory(problem: BaseException) -> bool:
+    """Whether an error says that a device's memory did not suffice, whichever library raised it."""
+    if isinstance(problem, torch.OutOfMemoryError):
+        return True
+    return isinstance(problem, RuntimeError) and bool(LACKING.search(str(problem)))
+
+
+@contextmanager
+def unless_memory_lacks() -> Iterator[None]:
+    """Goes on behind the block if the device's memory did not suffice; other errors come out."""
+    try:
+        yield
+    except RuntimeError as problem:
+        if not lacks_memory(problem):
+            raise
 
 
 @dataclass

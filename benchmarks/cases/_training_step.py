@@ -4,7 +4,6 @@ Every step of a comparison begins with the same weights and sees the same batch,
 device beforehand. The loss is read in each step, as the lesson's loop reads it.
 """
 
-import contextlib
 import copy
 import gc
 from collections.abc import Callable, Iterable, Mapping
@@ -18,7 +17,13 @@ from torch import nn
 from torchvision.models.resnet import Bottleneck, ResNet
 
 from benchmarks.cases import SkipPartError
-from benchmarks.method import Arm, float32_products, memory_before, peak_memory
+from benchmarks.method import (
+    Arm,
+    float32_products,
+    memory_before,
+    peak_memory,
+    unless_memory_lacks,
+)
 from benchmarks.summary import Entry
 from lesson_code.gpu_training.training import Batch, train_one_epoch_amp
 
@@ -174,7 +179,7 @@ def peaks_of(builds: Mapping[str, Callable[[], Step]]) -> dict[str, Entry]:
     gpu = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     for name, build in builds.items():
         before = memory_before(gpu)  # nothing of the step before is held any more
-        with contextlib.suppress(torch.OutOfMemoryError):
+        with unless_memory_lacks():
             peaks[f"{name}_peak"] = _peak(build(), before)
     if not peaks:
         raise SkipPartError(NOTHING_FITS)
@@ -225,12 +230,11 @@ def arms_that_fit(builds: Mapping[str, Callable[[], Step]]) -> dict[str, Arm]:
 
 def _settled(build: Callable[[], Step]) -> Step | None:
     """The step after its first runs; None, and nothing of it is held, if it does not fit."""
-    try:
+    with unless_memory_lacks():
         step = build()
         step.settle()
-    except torch.OutOfMemoryError:
-        return None
-    return step
+        return step
+    return None
 
 
 def resnet50(quick: bool = False) -> ResNet:

@@ -23,7 +23,7 @@ from benchmarks.cases._training_step import (
     random_images,
     resnet50,
 )
-from benchmarks.method import Arm, entry, measure
+from benchmarks.method import Arm, entry, measure, unless_memory_lacks
 from benchmarks.summary import Entry
 from lesson_code.devices import synchronize
 
@@ -103,13 +103,12 @@ def _fits(build: Callable[[int], Step], batch_size: int) -> bool:
 
 def _succeeds(build: Callable[[int], Step], batch_size: int) -> bool:
     """Two steps, since the optimizer makes its state in the first; other errors are not caught."""
-    try:
+    with unless_memory_lacks():
         step = build(batch_size)
         step.settle()
         synchronize(step.training.device)
-    except torch.OutOfMemoryError:
-        return False
-    return True
+        return True
+    return False
 
 
 def largest_that_fits(fits: Callable[[int], bool], most: int) -> int:

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 import torch
 
 from benchmarks.cases import Part, Plan, SkipPartError
-from benchmarks.method import entry, memory_before
+from benchmarks.method import entry, memory_before, unless_memory_lacks
 from benchmarks.predictions import (
     CAP_BYTES,
     CONFIGURATIONS,
@@ -260,7 +260,7 @@ def attempt(config: GPT2Config, c: Configuration, device: torch.device, meter: M
     """Try ``STEPS`` steps, as far as the memory goes."""
     steps, doing = 0, "the model was built"
     meter.reset_peak()
-    try:
+    with unless_memory_lacks():
         training = Training(config, c, device)
         for _ in range(STEPS):
             doing = "forward"
@@ -272,9 +272,8 @@ def attempt(config: GPT2Config, c: Configuration, device: torch.device, meter: M
             training.optimizer.zero_grad()
             synchronize(device)
             steps += 1
-    except torch.OutOfMemoryError:
-        return Attempt(steps, f"out of memory in step {steps + 1}: {doing}", meter.peak())
-    return Attempt(steps, "ran", meter.peak())
+        return Attempt(steps, "ran", meter.peak())
+    return Attempt(steps, f"out of memory in step {steps + 1}: {doing}", meter.peak())
 
 
 @contextmanager

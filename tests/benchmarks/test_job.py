@@ -42,6 +42,9 @@ def raising(problem: BaseException) -> Measure:
     return measure
 
 
+NO_ENGINE = "GET was unable to find an engine to execute this computation"
+
+
 class Clock:
     """A clock for the budget that only parts move."""
 
@@ -125,6 +128,7 @@ def test_every_part_is_saved_before_the_next_one_begins(bench: Bench) -> None:
         (MissingDataError("no MNIST in /srv/me/data; run `make data`"), "no MNIST in … run"),
         (SkipPartError(""), "no reason given"),
         (torch.OutOfMemoryError("CUDA out of memory. Tried …"), "more GPU memory than was free"),
+        (RuntimeError(NO_ENGINE), "more GPU memory than was free"),
     ],
 )
 def test_what_a_machine_cannot_do_is_skipped_with_its_reason(

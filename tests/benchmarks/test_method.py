@@ -12,7 +12,15 @@ import pytest
 import torch
 
 from benchmarks import method
-from benchmarks.method import Arm, entry, float32_products, measure, memory_before, peak_memory
+from benchmarks.method import (
+    Arm,
+    entry,
+    float32_products,
+    measure,
+    memory_before,
+    peak_memory,
+    unless_memory_lacks,
+)
 from lesson_code.timing import time_repeatedly
 
 CPU = torch.device("cpu")
@@ -357,6 +365,42 @@ def test_entry_keeps_plain_numbers() -> None:
     kept = entry([np.float32(1.5), 2], "s", device="cpu")  # type: ignore[list-item]
 
     assert "[1.5, 2.0]" == json.dumps(kept["samples"])
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [
+        torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB."),
+        RuntimeError("GET was unable to find an engine to execute this computation"),
+        RuntimeError("FIND was unable to find an engine to execute this computation"),
+        RuntimeError("cuDNN error: CUDNN_STATUS_ALLOC_FAILED"),
+        RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`"),
+        RuntimeError("CUDA error: out of memory\nCUDA kernel errors might be reported later"),
+    ],
+    ids=str,
+)
+def test_lack_of_memory_has_many_names(problem: RuntimeError) -> None:
+    """A library that needs a workspace of its own says it in its own words."""
+    went_on = False
+    with unless_memory_lacks():
+        raise problem
+    went_on = True  # type: ignore[unreachable]
+
+    assert went_on
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [
+        RuntimeError("CUDA error: an illegal memory access was encountered"),
+        RuntimeError("a bug in the model"),
+        ValueError("CUDA error: out of memory"),
+    ],
+)
+def test_no_other_error_counts_as_lack_of_memory(problem: Exception) -> None:
+    """It comes out, since it is a bug."""
+    with pytest.raises(type(problem)), unless_memory_lacks():
+        raise problem
 
 
 def test_peak_memory_has_no_counter_on_a_cpu() -> None:

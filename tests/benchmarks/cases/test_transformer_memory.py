@@ -134,7 +134,7 @@ def out_of_memory_above(batch: int, after: int = 0) -> Callable[..., torch.Tenso
         nonlocal calls
         calls += 1
         if len(tokens) > batch and calls > after:
-            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 8.00 GiB")
+            raise RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate`")
         return plain(model, tokens, targets)
 
     return loss
