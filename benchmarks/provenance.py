@@ -28,7 +28,15 @@ def here(quick: bool = False) -> dict[str, Any]:
     Args:
         quick: Whether the run is a short trial whose numbers no page should show.
     """
-    return {**machine(), "commit": commit(), "quick": quick}
+    found = machine()
+    found["precision"] |= recurrent_layers()
+    return {**found, "commit": commit(), "quick": quick}
+
+
+def recurrent_layers() -> dict[str, bool]:
+    """The third switch of TF32; the older ``cudnn.allow_tf32`` speaks for convolutions with it."""
+    cudnn: Any = torch.backends.cudnn
+    return {"cudnn_rnn_tf32": cudnn.rnn.fp32_precision == "tf32"}
 
 
 # --8<-- [start:machine]

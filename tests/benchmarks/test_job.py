@@ -22,7 +22,7 @@ from benchmarks.cases import IncompletePartError, MissingDataError, Part, Plan, 
 from benchmarks.job import Forecast, Outcome
 from benchmarks.method import entry
 from benchmarks.provenance import machine_slug
-from tests.benchmarks.made_up import CPU_MACHINE
+from tests.benchmarks.made_up import CPU_MACHINE, good
 from tests.building import REPOSITORY
 
 Measure = Callable[[], dict[str, Any]]
@@ -573,6 +573,26 @@ def test_the_driver_is_asked_about_the_gpu_that_works(monkeypatch: pytest.Monkey
     assert "--id=GPU-of-0" in asked
     assert state is not None
     assert (41.0, 120.5) == (state["temperature_c"], state["power_w"])
+
+
+@pytest.mark.parametrize("precision", ["ieee", "tf32"])
+def test_a_file_holds_all_three_switches_of_tf32(tmp_path: Path, precision: str) -> None:
+    """Products, convolutions, recurrent layers; older files have one for the last two."""
+    layers: Any = torch.backends.cudnn.rnn
+    before = layers.fp32_precision
+    layers.fp32_precision = precision
+    try:
+        third = provenance.recurrent_layers()
+    finally:
+        layers.fp32_precision = before
+    held = provenance.here()["precision"]
+
+    assert {"cudnn_rnn_tf32": precision == "tf32"} == third
+    assert {"cuda_matmul_tf32", "cudnn_tf32", "cudnn_rnn_tf32"} <= held.keys()
+    for switches in (held, {k: v for k, v in held.items() if k != "cudnn_rnn_tf32"}):
+        measured = {**good(), "provenance": {**CPU_MACHINE, "precision": switches}}
+        result_file.write(measured, tmp_path / "r.json")
+        assert switches == result_file.read(tmp_path / "r.json")["provenance"]["precision"]
 
 
 def test_a_commit_is_named_only_if_the_code_is_as_committed(
