@@ -1,7 +1,9 @@
 """The right way to time a forward pass on a GPU beside three wrong ones, and what each reads (M6).
 
 The entries whose settings say ``right: false`` are wrong on purpose: their clock does not wait for
-the device. Before every sample one pass is queued, as the one before it in a loop would be.
+the device before it starts, before it stops, or both. The first of these reads the pass before as
+well, the others too little. Before every sample one pass is queued, as the one before it in a loop
+would be.
 """
 
 import time

@@ -426,7 +426,8 @@ def _about_shares() -> tuple[str, ...]:
     chain = " ≤ ".join((*(what.upper() for what in ORDER[:2]), *ORDER[2:], "100 − data"))
     return (
         "MFU and HFU are measured against what a large matrix product reaches on the same GPU in "
-        "the same number format, which is less than the data sheet’s peak.",
+        "the same number format. That is less than the 16-bit peak of the data sheet, by which "
+        "the model divides, so a measured MFU reads higher than the model’s.",
         f"The model’s constants are the chapter’s figures at batch {BASELINE_BATCH}, not this "
         "machine’s. For token data a loader usually takes far less; here each text costs as much "
         "work as gives the chapter’s share.",

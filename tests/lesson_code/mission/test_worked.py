@@ -6,7 +6,8 @@ from itertools import product
 import pytest
 
 from lesson_code.mission import worked
-from lesson_code.mission.constants import KERNEL_EFFICIENCY, TARGET_UTILISATION
+from lesson_code.mission.choices import Regime
+from lesson_code.mission.constants import KERNEL_EFFICIENCY, REGIMES, TARGET_UTILISATION
 from lesson_code.mission.fit import device_budget_bytes
 from lesson_code.mission.memory import step_peak_bytes
 from lesson_code.mission.pipeline import pipeline, pipeline_memory
@@ -32,6 +33,16 @@ from lesson_code.mission.pipeline import pipeline, pipeline_memory
 def test_counts_are_exact(expected: int, found: int) -> None:
     """Parameters, bytes, batches and operations are whole numbers."""
     assert expected == found
+
+
+@pytest.mark.parametrize("regime", REGIMES)
+def test_checkpoints_save_more_than_four_times_up_to_every_eighth_layer(regime: Regime) -> None:
+    """From every twelfth on they save less, and at no interval exactly four times."""
+    intervals = [n for n in range(1, 49) if 48 % n == 0]
+    saved = {every: worked.activation_saving(regime, every) for every in intervals}
+
+    assert [1, 2, 3, 4, 6, 8] == [every for every, times in saved.items() if times > 4]
+    assert 4 not in saved.values()
 
 
 @pytest.mark.parametrize(
