@@ -98,6 +98,8 @@ $(VENV)/.created:
 		echo "error: $(PYTHON) is $$($(PYTHON) --version 2>&1), and 3.11 is the oldest that works; name a newer one with PYTHON=/path/to/python" >&2; exit 2; }
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
 		echo "error: $(PYTHON) can't make environments; install its venv package (python3-venv on Debian and Ubuntu)" >&2; exit 2; }
+	@mkdir -p $(VENV) 2>/dev/null && test -w $(VENV) || { \
+		echo "error: can't write into $(VENV) here; name a folder that you can write, as in VENV=/path/to/folder" >&2; exit 2; }
 	@$(PYTHON) -m venv --clear $(VENV)
 	@touch $@
 

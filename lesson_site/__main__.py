@@ -26,6 +26,9 @@ def main(arguments: list[str] | None = None) -> int:
         problems = command(parsed)
     except REFUSALS as refused:
         problems = [str(refused)]
+    except OSError as broken:
+        advice = "; is another build at work?" if isinstance(broken, FileNotFoundError) else ""
+        problems = [f"can't use {broken.filename or 'a file'}: {broken.strerror}{advice}"]
     for problem in problems:
         print(f"error: {problem}", file=sys.stderr)
     return 2 if problems else 0

@@ -36,6 +36,7 @@ from typing import Any, Literal
 
 from lesson_site import recordings
 from lesson_site.figure_store import open_store
+from lesson_site.files import write_whole
 from lesson_site.sections import SectionError, read_section
 
 FOLDER = Path("docs/notebooks")
@@ -216,10 +217,8 @@ def _with_outputs_of(built: dict[str, Any], old: dict[str, Any]) -> dict[str, An
 
 def write(notebook: dict[str, Any], path: Path) -> None:
     """Save a notebook, whole or not at all."""
-    partial = path.with_suffix(".partial")
     content = json.dumps(_split(notebook), indent=1, ensure_ascii=False, sort_keys=True)
-    partial.write_text(content + "\n", encoding="utf-8")
-    partial.replace(path)
+    write_whole(path, content + "\n")
 
 
 def read(path: Path) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from lesson_site.files import write_whole
 from lesson_site.sections import CODE_FOLDER
 
 Device = Literal["cpu", "cuda"]
@@ -137,11 +138,8 @@ def record(target: str, device: Device = "cpu", folder: Path = CODE_FOLDER) -> P
     recording = run(target, device)
     path = path_of(target, device, folder)
     path.parent.mkdir(exist_ok=True)
-    partial = path.with_suffix(".partial")
     content = {"text": recording.text, "data": recording.data, "provenance": recording.provenance}
-    partial.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    partial.replace(path)
-    return path
+    return write_whole(path, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
 
 
 def differences(recorded: str, fresh: str, tolerance: float = 0.0) -> list[str]:

@@ -5,6 +5,7 @@ checksums. Git ignores the folder; the build copies it into the site like everyt
 ``docs/assets``. Without it the site is whole, but for what the libraries would add.
 """
 
+import argparse
 import base64
 import gzip
 import hashlib
@@ -15,6 +16,7 @@ import time
 from functools import lru_cache
 from pathlib import Path
 
+from lesson_site.files import write_whole
 from lesson_site.npm import PackageError, download, member
 
 FOLDER = Path("docs/assets/vendor")
@@ -99,20 +101,15 @@ def vendor(name: str, root: Path = Path(), patience_s: float = PATIENCE_S) -> Pa
         }
     target = root / FOLDER / name
     for file, content in contents.items():
-        _write(target / file if file else target, content)
+        path = target / file if file else target
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, content)
     return target
 
 
 def _as_laid(file: str, content: bytes) -> bytes:
     """What the folder gets; packing depends on nothing but the content."""
     return gzip.compress(content, compresslevel=9, mtime=0) if file.endswith(PACKED) else content
-
-
-def _write(path: Path, content: bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_suffix(".partial")
-    partial.write_bytes(content)
-    partial.replace(path)
 
 
 def compressed_kb(name: str, root: Path = Path()) -> int | None:
@@ -162,8 +159,10 @@ def _integrity(content: bytes) -> str:
     return f"sha512-{base64.b64encode(hashlib.sha512(content).digest()).decode()}"
 
 
-def main() -> int:
+def main(arguments: list[str] | None = None) -> int:
     """Fetch every library; one that can't be had is named, and the site does without it."""
+    parser = argparse.ArgumentParser(prog="python -m lesson_site.vendor", description=main.__doc__)
+    parser.parse_args(arguments)
     complete = True
     end = time.monotonic() + PATIENCE_S
     for name in PACKAGES:

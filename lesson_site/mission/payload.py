@@ -11,6 +11,7 @@ from typing import Any
 from lesson_code.mission.constants import LEDGER_AXIS_GB, MODEL_VERSION, TARGET_UTILISATION
 from lesson_code.mission.fit import device_budget_bytes
 from lesson_code.mission.memory import to_gb
+from lesson_site.files import write_whole
 from lesson_site.mission.analyzer import analyzer
 from lesson_site.mission.controls import COMPONENTS, REGIME_OF, STATE_NAMES, controls, pairs
 from lesson_site.mission.design_ledger import ledger_schema
@@ -79,9 +80,7 @@ def payload_text() -> str:
 def write_payload(file: Path = FILE) -> Path:
     """Write the file, and say where it is."""
     file.parent.mkdir(parents=True, exist_ok=True)
-    partial = file.with_suffix(".partial")
-    partial.write_text(payload_text(), encoding="utf-8")
-    return partial.replace(file)
+    return write_whole(file, payload_text())
 
 
 def _canonical(value: Any) -> str:

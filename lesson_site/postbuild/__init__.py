@@ -7,6 +7,7 @@ Content-Security-Policy into all of them. A second run changes nothing.
 
 from pathlib import Path
 
+from lesson_site.files import write_whole
 from lesson_site.postbuild.bundle import pack_exercises, pack_lab, pack_notebook
 from lesson_site.postbuild.documents import Document, read_documents
 from lesson_site.postbuild.leftovers import leftover_problems
@@ -60,8 +61,5 @@ def _problems(page: Document, documents: list[Document], folder: Path) -> list[s
 
 
 def _write(path: Path, html: str) -> None:
-    if html == path.read_text(encoding="utf-8"):
-        return
-    partial = path.with_suffix(".partial")
-    partial.write_text(html, encoding="utf-8")
-    partial.replace(path)
+    if html != path.read_text(encoding="utf-8"):
+        write_whole(path, html)

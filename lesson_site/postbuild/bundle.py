@@ -1,8 +1,11 @@
 """What readers download as one archive: the notebook and the two labs, each with digits."""
 
 import gzip
+import io
 import zipfile
 from pathlib import Path
+
+from lesson_site.files import write_whole
 
 NOTEBOOK = Path("notebooks/2-3-2-gpu-training.ipynb")
 ARCHIVE = Path("notebooks/gpu-training-notebook.zip")
@@ -94,9 +97,9 @@ def pack_exercises(site: Path, package: Path = SUBSET.parent) -> Path | None:
 
 
 def _pack(members: dict[str, bytes], archive: Path) -> Path:
-    partial = archive.with_suffix(".partial")
-    with zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED) as packed:
+    archived = io.BytesIO()
+    with zipfile.ZipFile(archived, "w", zipfile.ZIP_DEFLATED) as packed:
         for name, content in sorted(members.items()):
             member = zipfile.ZipInfo(name, EARLIEST)
             packed.writestr(member, content, zipfile.ZIP_DEFLATED)
-    return partial.replace(archive)
+    return write_whole(archive, archived.getvalue())

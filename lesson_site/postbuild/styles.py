@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+from lesson_site.files import write_whole
+
 SHEETS = (
     "assets/style.css",
     "assets/mission/mission.css",
@@ -21,6 +23,4 @@ def strip_comments(site: Path) -> None:
         css = path.read_text(encoding="utf-8")
         short = re.sub(r"\n\s*\n+", "\n", TEXT_OR_COMMENT.sub(lambda found: found[1] or "", css))
         if short != css:
-            partial = path.with_suffix(".partial")
-            partial.write_text(short, encoding="utf-8")
-            partial.replace(path)
+            write_whole(path, short)

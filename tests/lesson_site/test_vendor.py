@@ -97,7 +97,7 @@ def test_without_a_registry_the_site_goes_on(
     lock = json.loads((REPOSITORY / LOCK).read_text(encoding="utf-8"))
     (root / LOCK).write_text(json.dumps(lock), encoding="utf-8")
 
-    code = main()
+    code = main([])
 
     said = capsys.readouterr().err.splitlines()
     assert 0 == code
@@ -185,7 +185,7 @@ def test_all_libraries_share_one_patience(root: Path, monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(vendor, "vendor", wait)
 
-    main()
+    main([])
 
     assert [PATIENCE_S - 1, *[1.0] * (len(PACKAGES) - 1)] == given
 
@@ -205,7 +205,7 @@ def test_make_learns_whether_all_are_there(root: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(vendor, "PACKAGES", {PLOTLY: PACKAGES[PLOTLY]})
     makefile = (REPOSITORY / "Makefile").read_text(encoding="utf-8")
 
-    main()
+    main([])
 
     assert (root / FOLDER / COMPLETE).is_file()
     assert f"VENDORED = {FOLDER.as_posix()}/{COMPLETE}\n" in makefile

@@ -254,6 +254,7 @@ def test_make_alone_lists_the_commands(house: House) -> None:
         (["serve"], "ensurepip", r"error: .* can't make environments; install its venv package"),
         (["serve", "PYTHON=no-python"], "", r"error: no-python is not here; install Python 3\.11"),
         (["serve", "PORT=1"], "create_server", r"error: can't listen on port 1; choose another"),
+        (["serve", "VENV=Makefile/in"], "", r"error: can't write into Makefile/in here; .*VENV="),
         (["bench"], "", r"error: benchmarks/__main__\.py is missing"),
     ],
 )
