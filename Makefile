@@ -26,7 +26,7 @@ help: ## List these commands
 serve: $(VENV)/.site $(VENDORED) ## Open the lesson at http://127.0.0.1:8000, reloaded when a file changes (PORT=8080 for another port)
 	@$(RUN) -c 'import socket; socket.create_server(("127.0.0.1", $(PORT)))' 2>/dev/null || { \
 		echo "error: can't listen on port $(PORT); choose another, as in make serve PORT=8001" >&2; exit 2; }
-	$(RUN) -m mkdocs serve --dev-addr 127.0.0.1:$(PORT)
+	@$(RUN) -m lesson_site serve --port $(PORT)
 
 live: $(VENV)/.live build ## Open the lesson with PyTorch behind it, so that its outputs can be run on your machine
 	@$(RUN) -m lesson_site live

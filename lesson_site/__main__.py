@@ -6,8 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from lesson_site import notebooks, recordings
+from lesson_site.errors import PageError
 from lesson_site.figure_store import FigureError
-from lesson_site.live import LiveError, serve
+from lesson_site.live import LiveError
+from lesson_site.live import serve as serve_live
 from lesson_site.mission.payload import write_payload
 from lesson_site.notebooks import NotebookError
 from lesson_site.postbuild import SiteError, finish
@@ -15,7 +17,15 @@ from lesson_site.postbuild.sizes import size_table
 from lesson_site.recordings import RecordingError
 from lesson_site.snippets import CoverageError, recorded_targets, shown_sections, untested
 
-REFUSALS = (SiteError, CoverageError, RecordingError, NotebookError, FigureError, LiveError)
+REFUSALS = (
+    PageError,
+    SiteError,
+    CoverageError,
+    RecordingError,
+    NotebookError,
+    FigureError,
+    LiveError,
+)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -41,6 +51,10 @@ def _parser() -> argparse.ArgumentParser:
     site = commands.add_parser("finish", help="check the built site and write its security policy")
     site.add_argument("site", nargs="?", type=Path, default=Path("site"), help="its folder")
     site.set_defaults(command=_finish)
+
+    serve = commands.add_parser("serve", help="serve the site, built again when a file changes")
+    serve.add_argument("--port", type=int, default=8000, help="on 127.0.0.1 (default: 8000)")
+    serve.set_defaults(command=_serve)
 
     live = commands.add_parser("live", help="serve the built site, with PyTorch behind its pages")
     live.add_argument("site", nargs="?", type=Path, default=Path("site"), help="its folder")
@@ -98,8 +112,18 @@ def _finish(arguments: argparse.Namespace) -> list[str]:
     return problems
 
 
+def _serve(arguments: argparse.Namespace) -> list[str]:
+    from lesson_site.preview import preview  # here alone: no other command needs MkDocs
+
+    try:
+        preview(arguments.port)
+    except OSError as problem:
+        return [f"can't listen on port {arguments.port} ({problem.strerror}); choose another"]
+    return []
+
+
 def _live(arguments: argparse.Namespace) -> list[str]:
-    serve(arguments.site, arguments.port, not arguments.no_browser)
+    serve_live(arguments.site, arguments.port, not arguments.no_browser)
     return []
 
 

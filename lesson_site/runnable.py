@@ -19,12 +19,13 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 from html import escape
 from pathlib import Path
 
 from lesson_site import vendor
 from lesson_site.errors import PageError
+from lesson_site.remembered import remembered
 from lesson_site.sections import CODE_FOLDER, Section
 
 RUN = Path(__file__).parents[1] / "docs" / "assets" / "elements" / "run" / "section.py"
@@ -96,8 +97,8 @@ def prints_html(section: Section, lines: str) -> str:
         PageError: If they stop with an error, or print nothing.
     """
     text = run_lines(lines)
-    files = tuple(_checksums(section.file).values())
-    said = _printed_of(Job.of(section, text), files, CODE_FOLDER.resolve().parent)
+    job, files = Job.of(section, text), _checksums(section.file)
+    said = _printed_of(job, files, CODE_FOLDER.resolve().parent)
     return (
         '<details class="run-prints"><summary>What it prints</summary>'
         f'<pre tabindex="0"><code>{escape(text)}</code></pre>'
@@ -105,9 +106,9 @@ def prints_html(section: Section, lines: str) -> str:
     )
 
 
-@cache  # a rebuild runs what has changed; the checksums are part of the question
-def _printed_of(job: Job, files: tuple[str, ...], root: Path) -> str:
-    [(fine, text)] = printed([job], root)
+def _printed_of(job: Job, files: dict[str, str], root: Path) -> str:
+    question = ["printed", asdict(job), files, sys.version]  # a build runs what has changed
+    fine, text = remembered(question, lambda: printed([job], root)[0])
     if not fine:
         raise PageError(f"run stops with an error: {text.strip().splitlines()[-1]}")
     if not text.strip():

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from lesson_site.files import write_whole
 from lesson_site.npm import PackageError, download, member
+from lesson_site.remembered import remembered
 
 FOLDER = Path("docs/assets/vendor")
 LOCK = Path("package-lock.json")
@@ -129,8 +130,12 @@ def _compressed_kb(path: Path, changed: int) -> int:
 
 
 def _transfer_bytes(file: Path) -> int:
-    content = file.read_bytes()
-    return len(content if file.suffix == ".gz" else gzip.compress(content, compresslevel=6))
+    if file.suffix == ".gz":
+        return file.stat().st_size
+    state = file.stat()
+    question = ["compressed", str(file.resolve()), state.st_size, state.st_mtime_ns]
+    size = remembered(question, lambda: len(gzip.compress(file.read_bytes(), compresslevel=6)))
+    return int(size)
 
 
 def race_download_mb(build: str, root: Path = Path()) -> float | None:

@@ -5,6 +5,7 @@
 
 import hashlib
 import json
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +62,7 @@ def build_payload() -> dict[str, Any]:
     return payload
 
 
+@cache  # a page has many parts, and each asks whether the file is up to date
 def payload_text() -> str:
     """The file: keys sorted, a line for each row, so that a change shows which rows it moved."""
     payload = build_payload()
