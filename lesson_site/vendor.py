@@ -22,6 +22,7 @@ from lesson_site.remembered import remembered
 
 FOLDER = Path("docs/assets/vendor")
 LOCK = Path("package-lock.json")
+# docs/assets/licences has the licence of each, as most of the packages lack its text.
 # The smallest of Plotly's bundles: bars and lines, and a heat map is made of bars.
 PLOTLY = "plotly-basic.min.js"
 # Checks a learner's result file, and builds no code to do so, which our policy would stop.
@@ -58,7 +59,6 @@ MEMBERS = {
         "package.json": "package.json",  # says who wrote it, and under which licence
         **{f"{module}.js": f"dist/esm/{module}.js" for module in CHECKER_MODULES},
     },
-    # docs/assets/licences/pyodide.txt has the licence, which the package lacks.
     PYODIDE: {
         name: name
         for name in (
@@ -66,7 +66,6 @@ MEMBERS = {
             *("pyodide-lock.json", "python_stdlib.zip"),
         )
     },
-    # docs/assets/licences/onnxruntime.txt has the licence.
     ONNXRUNTIME: {
         name: f"dist/{name.removesuffix('.gz')}" for files in RACE_BUILDS.values() for name in files
     },

@@ -1,5 +1,6 @@
 """The files around the rooms: the commands that README promises, and what no file may say."""
 
+import json
 import os
 import re
 import shutil
@@ -11,6 +12,7 @@ import yaml
 
 REPOSITORY = Path(__file__).parents[2]
 GUIDES = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"]
+LICENCES = REPOSITORY / "docs" / "assets" / "licences"
 WORKFLOWS = sorted((REPOSITORY / ".github" / "workflows").glob("*.yml"))
 
 # A Python that logs its calls; "venv" copies it, and the word in FAIL makes a call fail.
@@ -163,6 +165,23 @@ def test_licences_are_whole() -> None:
     assert read("LICENSE").startswith("MIT License")
     assert "Attribution 4.0 International" in read("LICENSE-TEXT")
     assert "Section 8 -- Interpretation." in read("LICENSE-TEXT")
+
+
+@pytest.mark.parametrize(
+    ("name", "version"), json.loads(read("package.json"))["dependencies"].items()
+)
+def test_each_library_of_the_site_has_its_licence_beside_it(name: str, version: str) -> None:
+    """Of the version that is served; a page or an element links it, and README names it."""
+    texts = {path: " ".join(path.read_text("utf-8").split()) for path in LICENCES.glob("*.txt")}
+    [(licence, text)] = [
+        (path.name, text) for path, text in texts.items() if f'npm package "{name}"' in text
+    ]
+    docs = REPOSITORY / "docs"
+    pages = [*docs.rglob("*.md"), *(docs / "assets" / "elements").rglob("*.js")]
+
+    assert f" {version}" in text[:60]
+    assert any(f"licences/{licence}" in page.read_text("utf-8") for page in pages)
+    assert f"docs/assets/licences/{licence}" in read("README.md")
 
 
 @pytest.mark.parametrize(
