@@ -1,15 +1,24 @@
-"""What all tests share: the GPU marker, the devices on which a test runs, and the built site."""
+"""What all tests share: the GPU marker, the devices on which a test runs, and the built site.
+
+PyTorch is imported where a test needs it, and nowhere else: those of pages run without it.
+"""
+
+from __future__ import annotations
 
 import gc
 import os
+import sys
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-import torch
 
 from tests.building import once, real_site, shared_folder
+
+if TYPE_CHECKING:
+    import torch
 
 # A GPU machine may lack what builds the site, so a test that needs a GPU lives in no such room:
 # the recorded outputs are compared in tests/recorded.
@@ -36,9 +45,8 @@ def pytest_configure() -> None:
     """Give each of several workers its part of the cores: PyTorch takes all of them in each."""
     workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
     if workers > 1:
-        threads = max(1, (os.cpu_count() or 1) // workers)
-        torch.set_num_threads(threads)
-        os.environ["OMP_NUM_THREADS"] = str(threads)  # for the processes that tests start
+        # PyTorch reads it when it is imported, here and in the processes that tests start.
+        os.environ["OMP_NUM_THREADS"] = str(max(1, (os.cpu_count() or 1) // workers))
 
 
 def _without_site(config: pytest.Config) -> list[str]:
@@ -79,17 +87,26 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
     Where a GPU was promised, that test fails instead.
     """
-    torch.manual_seed(0)
-    if item.get_closest_marker("gpu") and not torch.cuda.is_available():
+    if "torch" in sys.modules:
+        sys.modules["torch"].manual_seed(0)
+    if item.get_closest_marker("gpu") and not _has_gpu():
         reason = "no CUDA GPU here; run `pytest -m gpu --require-gpu` on a machine that has one"
         if item.config.getoption("--require-gpu"):
             pytest.fail(f"--require-gpu was given, but there is {reason}")
         pytest.skip(reason)
 
 
+def _has_gpu() -> bool:
+    import torch
+
+    return torch.cuda.is_available()
+
+
 @pytest.fixture(params=["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
 def device(request: pytest.FixtureRequest) -> torch.device:
     """Each device on which the behaviour has to hold: the CPU everywhere, and CUDA where it is."""
+    import torch
+
     return torch.device(request.param)
 
 
@@ -102,6 +119,8 @@ def built_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def one_thread() -> Iterator[None]:
     """Run PyTorch on one thread: small operations are faster so, and sums keep their order."""
+    import torch
+
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     yield
