@@ -409,7 +409,7 @@ def load_state(
     """Bring a fresh run to where the saved one stood, and return how many epochs that were.
 
     The model is on its device already, which need not be the one that the file comes from. A file
-    from a stranger can't run code.
+    that holds more than tensors and plain values is refused.
     """
     # --8<-- [start:load_state]
     state = load_untrusted(path, torch.device("cpu"))  # with weights_only=True

@@ -333,7 +333,7 @@ def load_state(
     """Bring a fresh run to where the saved one stood, and return how many epochs that were.
 
     The model is on its device already, which need not be the one that the file comes from. A file
-    from a stranger can't run code.
+    that holds more than tensors and plain values is refused.
     """
     # The mirror image of save_state. The file may come from another device, and a generator's
     # state must lie on the CPU. So should Adam's step counter: on a GPU each step waits for it.
