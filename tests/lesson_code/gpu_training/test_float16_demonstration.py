@@ -13,7 +13,7 @@ import pytest
 import torch
 from torch import nn
 
-from lesson_code.data import synthetic_digits
+from lesson_code.data import as_tensors, load_mnist, synthetic_digits
 from lesson_code.gpu_training import float16_demonstration as demonstration
 from lesson_code.models import MNISTClassifier
 
@@ -171,6 +171,30 @@ def test_every_first_gradient_lies_below_the_threshold(one_thread_here: None) ->
     assert sizes.max().item() == pytest.approx(7.1e-9, rel=0.05)
     assert sizes.max().item() < demonstration.ROUNDS_TO_ZERO
     assert sizes.half().count_nonzero() == 0
+
+
+def test_plain_sgd_gets_through_in_pure_float16(one_thread_here: None) -> None:
+    """On real digits, at the ordinary loss, it learns what it learns in float32."""
+    images, labels = as_tensors(load_mnist(source="subset"))
+    held_out = slice(2000, 3000)
+    accuracies = []
+    for dtype in (torch.float32, torch.float16):
+        torch.manual_seed(42)
+        model = MNISTClassifier().to(dtype)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        order = torch.Generator().manual_seed(1)
+        for _ in range(3):
+            for batch in torch.randperm(2000, generator=order).split(64):
+                optimizer.zero_grad()
+                nn.functional.cross_entropy(
+                    model(images[batch].to(dtype)), labels[batch]
+                ).backward()
+                optimizer.step()
+        right = model(images[held_out].to(dtype)).argmax(dim=1) == labels[held_out]
+        accuracies.append(right.float().mean().item())
+
+    assert min(accuracies) > 0.7
+    assert accuracies[0] == pytest.approx(accuracies[1], abs=0.02)
 
 
 def test_default_adam_breaks_float16_weights_at_the_first_step(one_thread_here: None) -> None:
