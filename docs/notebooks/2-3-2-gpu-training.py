@@ -157,6 +157,12 @@ print(f"parameters: {sum(p.numel() for p in MNISTClassifier().parameters()):,}")
 # --8<-- "lesson_code/devices.py:synchronize"
 
 
+cpu = torch.device("cpu")
+device = cpu  # until exercise 1 finds a better one
+practice_loader = DataLoader(validation_digits, batch_size=32)  # for the checks
+practice = [batch for batch, _ in zip(practice_loader, range(2), strict=False)]
+
+
 def same_start() -> None:
     """The same weights and the same order of images for every run that is compared."""
     torch.manual_seed(SEED)
@@ -187,7 +193,6 @@ prediction_1 = ""  # write your guess between the quotes, in your own words
 
 # %%
 print("--- CPU run ---")
-cpu = torch.device("cpu")
 warm_up(cpu)
 same_start()
 model = MNISTClassifier()
@@ -253,6 +258,7 @@ def train_on_device(train_loader, epochs):
 
 
 print("--- your run ---")
+device, trained, losses, device_seconds = cpu, None, [], []  # in case your function stops
 device, trained, losses, device_seconds = train_on_device(train_loader, EPOCHS)
 print(f"{device}: {sum(device_seconds):.1f} s of training")
 
@@ -262,8 +268,6 @@ print(f"{device}: {sum(device_seconds):.1f} s of training")
 # %% tags=["check-1"]
 # --8<-- "lesson_code/notebook/checks.py:check_1"
 
-practice_loader = DataLoader(validation_digits, batch_size=32)
-practice = [batch for batch, _ in zip(practice_loader, range(2), strict=False)]
 report(1, check_1(train_on_device, device, trained, losses, practice))
 
 # %% [markdown]
@@ -275,6 +279,7 @@ report(1, check_1(train_on_device, device, trained, losses, practice))
 recall(prediction_1)
 loader_pass = loader_seconds(train_loader)
 cpu_epoch = statistics.median(cpu_seconds)
+needs(1, device_seconds)
 device_epoch = statistics.median(device_seconds)
 
 print(f"{'':14} {'an epoch':>10} {'speed-up':>10}")
@@ -461,6 +466,7 @@ prediction_3 = ""  # faster or not, and the accuracy?
 
 # %%
 print("--- float32 run ---")
+mixed_seconds = []  # until your loop returns them
 warm_up(device)
 same_start()
 model = MNISTClassifier()
@@ -560,6 +566,7 @@ report(3, check_3(train_mixed, practice))
 # **Compare**, in two separate questions: is it as accurate, and is it faster?
 
 # %%
+needs(3, mixed_seconds)
 recall(prediction_3)
 points = mixed_accuracy - float32_accuracy
 float32_epoch, mixed_epoch = map(statistics.median, (float32_seconds, mixed_seconds))
@@ -764,7 +771,8 @@ Result = dict[str, Any]
 timings = {"cpu_epoch": cpu_seconds, "loader_pass": [loader_pass]}
 if device.type == "cuda":
     timings |= {"cuda_epoch": device_seconds, "cuda_float32_epoch": float32_seconds}
-    timings["cuda_mixed_epoch"] = mixed_seconds
+    if mixed_seconds:
+        timings["cuda_mixed_epoch"] = mixed_seconds
 if "digits" in which and "no digits" in which:
     print(
         "Nothing written: made-up patterns need no decoding, so their times compare with nothing."

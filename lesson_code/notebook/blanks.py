@@ -28,6 +28,19 @@ def fill_in(blank: str, task: str) -> None:
     )
 
 
+def needs(exercise: int, given: object) -> None:
+    """Stop where a cell compares what an exercise has not given yet.
+
+    Raises:
+        NotYetError: If it gave nothing, with what to do.
+    """
+    if not given:
+        raise NotYetError(
+            f"This cell compares what exercise {exercise} gives. Fill in its blanks, run its cell, "
+            "and come back; the other exercises do not wait for it."
+        )
+
+
 def recall(prediction: str) -> None:
     """Put the prediction above what came out."""
     guess = prediction.strip() or "nothing yet; a guess first makes the result stick"

@@ -7,6 +7,8 @@ second time with a GPU that is pretended.
 Shapes: images are (B, 1, 28, 28), float32; labels are (B,), int64.
 """
 
+import math
+import re
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -18,7 +20,7 @@ from torch import nn
 
 from lesson_code.gpu_training.training import evaluate
 from lesson_code.models import MNISTClassifier
-from lesson_code.notebook.blanks import Finding
+from lesson_code.notebook.blanks import Finding, NotYetError
 from lesson_code.notebook.watching import (
     Batch,
     Helper,
@@ -33,7 +35,7 @@ from lesson_code.notebook.watching import (
 def check_1(
     train_on_device: Callable[..., Any],
     device: torch.device,
-    model: nn.Module,
+    model: nn.Module | None,
     losses: Sequence[float],
     batches: Sequence[Batch],
 ) -> list[Finding]:
@@ -41,6 +43,9 @@ def check_1(
     practice = Practice(lambda loader: train_on_device(loader, 1), batches)
     if practice.error:
         return [runs_through(practice.error)]
+    if model is None:
+        advice = "run the cell of exercise 1 once more, and let it come to its end"
+        return [runs_through(""), Finding("your function has trained your model", False, advice)]
     placed = any(module is practice.seen.result[1] for module in practice.seen.moved_modules)
     where = {parameter.device.type for parameter in model.parameters()}
     return [
@@ -57,13 +62,22 @@ def check_1(
         ),
         practice.moved("images", 0),
         practice.moved("labels", 1),
-        Finding(
-            "the loss of the last epoch lies below the first one",
-            losses[-1] < losses[0],
-            f"the losses are {', '.join(f'{loss:.4f}' for loss in losses)}; use two epochs or "
-            "more, and look whether backward() and optimizer.step() are still in the loop",
-        ),
+        _learned(losses),
     ]
+
+
+def _learned(losses: Sequence[float]) -> Finding:
+    """Whether the loss fell: from epoch to epoch, or in a single one below that of a guess."""
+    guess = math.log(10)  # of a model that gives each of ten digits the same chance
+    alone = len(losses) == 1
+    return Finding(
+        f"the loss lies below {guess:.2f}, that of a guess among ten digits"
+        if alone
+        else "the loss of the last epoch lies below the first one",
+        losses[-1] < (guess if alone else losses[0]),
+        f"the losses are {', '.join(f'{loss:.4f}' for loss in losses)}; "
+        "look whether backward() and optimizer.step() are still in the loop",
+    )
 
 
 class Practice:
@@ -140,6 +154,9 @@ def check_2(
         stored = torch.load(path, map_location="cpu", weights_only=True)
     except FileNotFoundError:
         return [Finding(f"{path} exists", False, "save the dictionary to the path that you get")]
+    except OSError as problem:
+        advice = f"{problem.strerror}; move what is there away, and run the cell of exercise 2"
+        return [Finding(f"{path} is a file that can be read", False, advice)]
     except Exception:  # the safe loader names many reasons
         advice = "keep tensors and plain numbers: state_dict() of both, and no object of your own"
         return [Finding("the file opens with weights_only=True", False, advice)]
@@ -198,6 +215,8 @@ def _loading(stored: dict[str, Any], load_on_cpu: Callable[[Path], Any]) -> list
             tensors = loaded["model_state_dict"].values()
             there = {tensor.device.type for tensor in tensors}
             problem = "" if there == {"cpu"} else f"its tensors arrive on {', '.join(there)}"
+        except NotYetError as empty:
+            return [Finding("a checkpoint written on a GPU loads on the CPU", False, str(empty))]
         except Exception as error:  # whatever loading may raise
             problem = f"it stops with {in_one_line(error)}"
     overruled = any(len(args) > 1 or "map_location" in kwargs for args, kwargs in asked)
@@ -227,6 +246,8 @@ def _same_answers(
     weights = 'model.load_state_dict(checkpoint["model_state_dict"])'
     try:
         rebuilt = rebuild(checkpoint)
+    except NotYetError as empty:
+        return Finding(claim, False, str(empty))
     except Exception as error:  # a wrong dictionary fails in many ways
         advice = f"rebuilding stops with {type(error).__name__}; write {weights}"
         return Finding(claim, False, advice)
@@ -403,6 +424,7 @@ def check_4(
             *_placing(practice),
             *_mixed_precision(practice),
             *_epochs(practice.real, best),
+            *_printout(practice.real),
         ]
     return [*findings, *_best_file(path, validation_loader, practice.real)]
 
@@ -516,6 +538,52 @@ def _savings(real: Watched, best: Path) -> list[Finding]:
             )
         )
     return findings
+
+
+def _printout(real: Watched) -> list[Finding]:
+    """Whether three epochs, of which only the first one was saved, are reported as asked."""
+    # What came first, then by turns a line with a loss and what came after it.
+    start, *rest = re.split(r"^(.*(?<![\d.])\d+\.\d{4}(?!\d).*)$", real.printed, flags=re.MULTILINE)
+    epochs, after = rest[::2], rest[1::2]
+    devices = real.devices | ({"gpu"} if real.devices - {"cpu"} else set())
+
+    def names_device(text: str) -> bool:
+        return any(device in text.lower() for device in devices)
+
+    wordings = [re.sub(r"\d+", "0", "".join(both)) for both in zip(epochs, after, strict=True)]
+    report = [line for line in "".join(after[-1:]).splitlines() if re.search(r"\S", line)]
+    numbers = [line for line in report if re.search(r"\d", line) and not names_device(line)]
+    return [
+        Finding(
+            "it says at the start where it runs, and whether mixed precision is on",
+            names_device(start) and bool(re.search("precision|amp|autocast|16", start.lower())),
+            f"before the first epoch print the device, {' or '.join(sorted(real.devices))} here, "
+            "and whether mixed precision is on",
+        ),
+        Finding(
+            "each epoch prints its number out of the total, its loss and its accuracy",
+            len(epochs) == 3 and all(_tells(line, number) for number, line in enumerate(epochs)),
+            "print a line such as 'epoch 1 of 3: loss 2.3026, accuracy 0.00 %', with four decimals "
+            "and with two",
+        ),
+        Finding(
+            "an epoch that was saved has a mark",
+            len(wordings) > 1 and wordings[0] != wordings[1],
+            "of three equal epochs the first is saved; put a word into its line, and into no other",
+        ),
+        Finding(
+            "at the end it prints device, seconds and best accuracy",
+            any(map(names_device, report)) and len(numbers) >= 2,
+            "print three lines after the last epoch: the device, the seconds, the best accuracy",
+        ),
+    ]
+
+
+def _tells(line: str, epoch: int) -> bool:
+    """Whether a line has the number of an epoch out of three, and an accuracy; 0 is the first."""
+    whole = set(re.findall(r"(?<![\d.])\d+(?!\.?\d)", line))
+    accuracy = re.search(r"(?<![\d.])\d+\.\d{2}(?!\d)", line)
+    return "3" in whole and bool({str(epoch), str(epoch + 1)} & whole) and accuracy is not None
 
 
 def _best_file(path: Path, validation_loader: Iterable[Batch], real: Watched) -> list[Finding]:

@@ -200,6 +200,7 @@ class Watched:
         events: In order, such as ``"logits float16 train 64"`` (type, mode and rows),
             ``"loss float32"``, ``"scaler scale"``, ``"backward scaled"``.
         error: What stopped it, in one line; empty if nothing did.
+        printed: What it printed.
         warnings: The library's warnings about mixed precision.
         result: What the code returned.
         asked_for_gpu: Whether it asked PyTorch if there is a GPU.
@@ -215,6 +216,7 @@ class Watched:
 
     events: list[str] = field(default_factory=list)
     error: str = ""
+    printed: str = ""
     warnings: list[str] = field(default_factory=list)
     result: Any = None
     asked_for_gpu: bool = False
@@ -335,10 +337,11 @@ def watch_training(
 
     scaler, autocast = torch.amp.GradScaler, torch.amp.autocast
     gpu = PretendedGPU()
+    printed = io.StringIO()
     with contextlib.ExitStack() as stack:
         stack.callback(register_module_forward_hook(forward).remove)
         stack.callback(register_optimizer_step_pre_hook(step).remove)
-        stack.enter_context(contextlib.redirect_stdout(io.StringIO()))
+        stack.enter_context(contextlib.redirect_stdout(printed))
         caught = stack.enter_context(warnings.catch_warnings(record=True))
         warnings.simplefilter("always")
         for patched in (
@@ -363,6 +366,7 @@ def watch_training(
         except Exception as problem:  # whatever a learner's code may raise
             seen.error = in_one_line(problem)
     seen.sent = gpu.sent
+    seen.printed = printed.getvalue()
     about_amp = re.compile(r"\b(amp|autocast|device_type)\b", re.IGNORECASE)
     seen.warnings = [
         str(warning.message).splitlines()[0]
@@ -376,7 +380,8 @@ def watch_training(
 def in_one_line(error: Exception) -> str:
     """The error's type and the first line of what it says."""
     lines = str(error).strip().splitlines()
-    return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
+    said = "".join(c if c.isprintable() else " " for c in lines[0]) if lines else ""
+    return f"{type(error).__name__}: {said}" if said else type(error).__name__
 
 
 def _comes_from(tensor: torch.Tensor, source: torch.Tensor) -> bool:

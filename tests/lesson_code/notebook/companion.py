@@ -12,7 +12,6 @@ import types
 import warnings
 from pathlib import Path
 
-import torch
 from torch.utils.data import DataLoader, Subset
 
 from lesson_site import notebooks
@@ -70,7 +69,6 @@ class Companion:
         self.module.validation_digits = Subset(self.module.validation_digits, range(128))
         self.module.validation_loader = DataLoader(self.module.validation_digits, 64)
         self.run("def accuracy_of(model, loader): return evaluate(model, loader, cpu)[1]")
-        self.module.cpu = self.module.device = torch.device("cpu")
 
     def run(self, code: str) -> str:
         """Run a cell in the notebook's folder, and return what it printed."""
@@ -88,11 +86,15 @@ class Companion:
                 raise
         return printed.getvalue()
 
+    def rest(self, answers: dict[str, str]) -> list[tuple[list[str], str]]:
+        """The cells from the first exercise on, as ``cells`` gives them."""
+        found = cells(self.folder, answers)
+        first = next(i for i, (tags, _) in enumerate(found) if "prediction" in tags)
+        return [(tags, code) for tags, code in found[first:] if "prediction" not in tags]
+
     def exercise(self, number: int, answers: dict[str, str]) -> str:
         """Do an exercise with these answers, and return what its check printed."""
         printed = ""
-        if number > 1 and not hasattr(self.module, "practice"):
-            self.exercise(1, {})
         for tags, code in cells(self.folder, answers):
             if f"exercise-{number}" in tags:
                 self.run(code)

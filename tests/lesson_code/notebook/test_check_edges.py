@@ -1,5 +1,6 @@
 """What the notebook's checks do at their edges: code that stops, and other devices than the CPU."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ from torch.utils.data import DataLoader, TensorDataset
 
 from lesson_code.models import MNISTClassifier
 from lesson_code.notebook import checks
-from lesson_code.notebook.watching import Batch, WatchedLoader, tensors_in
+from lesson_code.notebook.watching import Batch, WatchedLoader, in_one_line, tensors_in
 
 
 @pytest.fixture
@@ -36,6 +37,51 @@ def test_code_that_stops_gets_one_sentence(batches: list[Batch]) -> None:
 
     assert not finding.holds
     assert "it stopped with KeyError" in finding.advice
+
+
+def test_a_run_that_was_stopped_is_to_be_run_again(batches: list[Batch]) -> None:
+    """The function is right, and nobody waited for it."""
+
+    def code(loader: WatchedLoader, _epochs: int) -> Any:
+        device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        model = MNISTClassifier().to(device)
+        for images, _ in loader:
+            model(images.to(device))
+        return device, model, [1.0], [1.0]
+
+    finding = checks.check_1(code, torch.device("cpu"), None, [], batches)[-1]
+
+    assert not finding.holds
+    assert "let it come to its end" in finding.advice
+
+
+@pytest.mark.parametrize(
+    ("losses", "holds"), [([0.9], True), ([2.31], False), ([2.0, 1.9], True), ([0.3, 0.4], False)]
+)
+def test_a_loss_that_does_not_fall_is_seen_after_one_epoch_too(
+    losses: list[float], holds: bool
+) -> None:
+    """One epoch is compared with a guess, several with the first of them."""
+    assert holds == checks._learned(losses).holds
+
+
+def test_a_folder_in_a_files_place_is_said(tmp_path: Path) -> None:
+    """It is nothing that the dictionary could mend."""
+
+    def unused(*_: object) -> Any:
+        raise AssertionError
+
+    model = MNISTClassifier()
+    [finding] = checks.check_2(tmp_path, 1, unused, unused, model, torch.rand(1, 1, 28, 28))
+
+    assert not finding.holds
+    assert "Is a directory" in finding.advice
+
+
+def test_what_would_steer_a_terminal_is_left_out() -> None:
+    """An error of an answer may contain anything."""
+    assert "ValueError:  [2Jgone" == in_one_line(ValueError("\x1b[2Jgone"))
+    assert "ValueError" == in_one_line(ValueError(""))
 
 
 def test_what_a_pretended_gpu_cannot_do_is_no_mistake(batches: list[Batch]) -> None:

@@ -1,6 +1,8 @@
 """Plausible wrong answers, each put into its blank, and the sentence with which it is caught."""
 
+import re
 import textwrap
+from pathlib import Path
 
 import pytest
 
@@ -15,6 +17,7 @@ optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
 criterion = nn.CrossEntropyLoss()
 use_amp = device.type == "cuda"
 scaler = torch.amp.GradScaler(device.type, enabled=use_amp)
+print(f"on {device}, mixed precision: {use_amp}")
 best = -1.0
 for epoch in range(epochs):
     model.train()
@@ -27,12 +30,16 @@ for epoch in range(epochs):
         scaler.step(optimizer)
         scaler.update()
     _, accuracy = evaluate(model, validation_loader, device)
+    mark = " *" if accuracy > best else ""
+    print(f"{epoch + 1}/{epochs}: {loss.item():.4f}, {accuracy:.2f} %{mark}")
     if accuracy > best:
         best = accuracy
         state = {"epoch": epoch, "model_state_dict": model.state_dict(), "accuracy": accuracy}
         state |= {"optimizer_state_dict": optimizer.state_dict(), "loss": loss.item()}
         torch.save(state, path)
+print(f"{device}\\n1.0 s\\n{best:.2f} %")
 """
+REPORT = 'print(f"{device}\\n1.0 s\\n{best:.2f} %")\n'
 EVALUATION = "    _, accuracy = evaluate(model, validation_loader, device)\n"
 IN_TRAINING_MODE = """\
     correct = sum(
@@ -434,6 +441,40 @@ WRONG = {
         {"4": loop('"model_state_dict": model.state_dict(), ', "")},
         "missing: model_state_dict",
     ),
+    "4: nothing said at the start": (
+        4,
+        {"4": loop('print(f"on {device}, mixed precision: {use_amp}")\n', "")},
+        "before the first epoch print the device",
+    ),
+    "4: mixed precision not mentioned": (
+        4,
+        {"4": loop(", mixed precision: {use_amp}", "")},
+        "and whether mixed precision is on",
+    ),
+    "4: a silent epoch": (
+        4,
+        {"4": loop("    print(f", "    str(f")},
+        "print a line such as",
+    ),
+    "4: the total missing": (4, {"4": loop("{epoch + 1}/{epochs}", "{epoch + 1}")}, "epoch 1 of 3"),
+    "4: two decimals of the loss": (4, {"4": loop("item():.4f", "item():.2f")}, "four decimals"),
+    "4: four decimals of the accuracy": (
+        4,
+        {"4": loop("{accuracy:.2f}", "{accuracy:.4f}")},
+        "four decimals and with two",
+    ),
+    "4: no mark": (4, {"4": loop("%{mark}", "%")}, "put a word into its line"),
+    "4: a mark on every epoch": (
+        4,
+        {"4": loop('else ""', 'else " *"')},
+        "put a word into its line",
+    ),
+    "4: no report": (4, {"4": loop(REPORT, "")}, "three lines after the last epoch"),
+    "4: a report in one line": (
+        4,
+        {"4": loop(REPORT, REPORT.replace("\\n", ", "))},
+        "three lines after the last epoch",
+    ),
 }
 
 
@@ -634,7 +675,11 @@ RIGHT = {
     ),
     "4: the last epoch saved elsewhere": (
         4,
-        {"4": LOOP + '    torch.save(model.state_dict(), path.with_name("last.pth"))\n'},
+        {
+            "4": loop(
+                REPORT, f'    torch.save(model.state_dict(), path.with_name("last.pth"))\n{REPORT}'
+            )
+        },
     ),
     "4: written beside, then renamed": (
         4,
@@ -664,6 +709,35 @@ RIGHT = {
     "4: accuracy on the training images, too": (
         4,
         {"4": loop(EVALUATION, EVALUATION + "    print(evaluate(model, train_loader, device))\n")},
+    ),
+    "4: a report of one's own": (
+        4,
+        {
+            "4": loop(
+                'print(f"on {device}, m', 'print("CPU" if device.type == "cpu" else "GPU", "M'
+            )
+            .replace('precision: {use_amp}")', 'precision", use_amp)')
+            .replace('    mark = " *" if accuracy > best else ""\n', "")
+            .replace(
+                '    print(f"{epoch + 1}/{epochs}: {loss.item():.4f}, {accuracy:.2f} %{mark}")\n',
+                '    print(f"Epoch [{epoch + 1} / {epochs}] {loss.item():.4f}", end=" | ")\n'
+                '    print(f"validation {accuracy:.2f}%.", end=" saved\\n" if accuracy > best '
+                'else "\\n")\n',
+            )
+            .replace(
+                REPORT,
+                'print("\\nDone.\\nbest accuracy:", round(best, 2))\n'
+                'print("time in seconds:", 12)\nprint(f"device: {device}")\n',
+            )
+        },
+    ),
+    "4: the mark below": (
+        4,
+        {
+            "4": loop("%{mark}", "%").replace(
+                "best = accuracy\n", 'best = accuracy; print("saved")\n'
+            )
+        },
     ),
     "4: built on the device": (
         4,
@@ -702,6 +776,59 @@ def test_the_right_answers_pass(companion: Companion, number: int, one_thread: N
 
     assert f"Exercise {number}: everything holds." in printed
     assert "✗" not in printed
+
+
+@pytest.mark.parametrize("number", [1, 2, 3, 4])
+def test_a_single_epoch_is_enough(
+    companion: Companion, number: int, monkeypatch: pytest.MonkeyPatch, one_thread: None
+) -> None:
+    """The parameters invite to train for one; then the right answers pass as well."""
+    for name in ("EPOCHS", "CHECKPOINT_EPOCHS", "PORTABLE_EPOCHS"):
+        monkeypatch.setattr(companion.module, name, 1)
+
+    assert f"Exercise {number}: everything holds." in companion.exercise(number, {})
+
+
+EMPTY = {"1": "1a", "2": "2a", "3": "3a"}
+
+
+@pytest.mark.parametrize("number", EMPTY)
+def test_an_exercise_that_is_not_solved_holds_up_no_other(
+    number: str, tmp_path: Path, one_thread: None
+) -> None:
+    """Cell by cell: only what needs its result stops, each time with one sentence."""
+    (tmp_path / "mnist_subset").symlink_to(SUBSET_FOLDER)
+    companion = Companion(tmp_path)
+    empty = {EMPTY[number]: f'fill_in("{EMPTY[number]}", "made up")'}
+
+    stopped, printed = {}, ""
+    for tags, code in companion.rest(empty):
+        try:
+            printed += companion.run(code)
+        except companion.module.NotYetError as problem:
+            stopped["".join(tags)] = str(problem)
+
+    wanted = [f"exercise-{number}", f"check-{number}"]
+    wanted += [] if number == "2" else [""]  # nothing is compared with what exercise 2 gives
+    assert wanted == list(stopped)
+    assert f"exercise {number}" in list(stopped.values())[-1].lower()
+    others = [other for other in "1234" if other != number]
+    assert others == re.findall(r"Exercise (\d): everything holds", printed)
+    assert "is written" in printed
+
+
+@pytest.mark.parametrize(("blank", "check"), [("2b", "loads on the CPU"), ("2c", "same answers")])
+def test_an_empty_blank_is_named_and_not_given_away(
+    companion: Companion, blank: str, check: str, one_thread: None
+) -> None:
+    """The check says that it is empty, and not what belongs into it."""
+    with pytest.raises(companion.module.NotYetError) as caught:
+        companion.exercise(2, {blank: f'fill_in("{blank}", "made up")'})
+
+    printed = "\n".join(caught.value.__notes__)
+    assert re.search(rf"^✗ .*{check}.*\n  → Blank {blank} is still empty", printed, re.MULTILINE)
+    assert "load_state_dict" not in printed
+    assert "give torch.load" not in printed
 
 
 @pytest.mark.parametrize("name", RIGHT)
