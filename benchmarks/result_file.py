@@ -25,6 +25,7 @@ from benchmarks import cases, catalogue, quantities, schema
 from benchmarks.derived import Entries
 from benchmarks.schema import shown, where
 from benchmarks.summary import Entry, summarise
+from lesson_code.locking import only_one
 
 VERSION = 2
 FOLDER = Path("benchmarks/results")
@@ -137,22 +138,14 @@ def only_writer(path: Path) -> Iterator[None]:
         BadResultError: If another run is writing it.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    mark = path.with_name(path.name + ".lock")
-    with mark.open("w") as file:
+    with contextlib.ExitStack() as stack:
         try:
-            import fcntl
-
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # given back even if we are killed
-        except ImportError:
-            pass
+            stack.enter_context(only_one(path.with_name(path.name + ".lock")))
         except BlockingIOError:
             raise BadResultError(
                 f"{path} is being written by another run; wait for it, or choose another --out"
             ) from None
-        try:
-            yield
-        finally:
-            mark.unlink(missing_ok=True)
+        yield
 
 
 def read(path: Path) -> Result:

@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import math
 import os
 import tempfile
 import warnings
@@ -13,6 +14,9 @@ from typing import Any
 import torch
 
 from lesson_code.gpu_training.portable_settings import InputError
+from lesson_code.locking import only_one
+
+LOCK_FILE = "portable.lock"
 
 
 def prepare_folder(folder: Path, file_names: tuple[str, ...]) -> None:
@@ -32,6 +36,27 @@ def prepare_folder(folder: Path, file_names: tuple[str, ...]) -> None:
     for path in (folder / name for name in file_names):
         if path.is_dir():
             raise InputError(f"{path} is a folder; move it away, or choose another --out")
+
+
+@contextlib.contextmanager
+def alone_in(folder: Path) -> Iterator[None]:
+    """Keep other runs from writing the same files meanwhile.
+
+    Raises:
+        InputError: If one does already.
+    """
+    with contextlib.ExitStack() as stack:
+        try:
+            stack.enter_context(only_one(folder / LOCK_FILE))
+        except BlockingIOError:
+            raise InputError(
+                f"another run is writing {folder}; wait for it, or choose another --out"
+            ) from None
+        except OSError as problem:
+            raise InputError(
+                f"can't write {folder / LOCK_FILE} ({reason(problem)}); choose another --out"
+            ) from problem
+        yield
 
 
 # --8<-- [start:save_atomically]
@@ -74,6 +99,40 @@ def load_untrusted(path: Path, device: torch.device) -> Any:
     with warnings.catch_warnings(action="ignore"):  # a file of another kind makes torch.load wordy
         # True lets tensors and plain values through, and is meant to stop all else.
         return torch.load(path, map_location=device, weights_only=True)
+
+
+def contradiction(saved: dict[str, Any]) -> str:
+    """What a run says of itself that can't be true, or is no ground to go on from; or nothing.
+
+    Raises:
+        Exception: Of many kinds, for values of other kinds than this script saves.
+    """
+    history = [(loss, accuracy) for loss, accuracy in saved["history"]]
+    if len(history) != saved["epoch"] + 1:
+        return f"its last epoch is number {saved['epoch'] + 1}, and its history has {len(history)}"
+    for number, (loss, accuracy) in enumerate(history, 1):
+        if not (math.isfinite(loss) and 0 <= accuracy <= 100):
+            return f"epoch {number} has the loss {loss:.4g} and the accuracy {accuracy:.4g} %"
+    best = saved["best"]
+    if best["accuracy"] != max(accuracy for _, accuracy in history):
+        return "its best accuracy is not the highest one in its history"
+    for name, checkpoint in (("last", saved), ("best", best)):
+        numbers = (checkpoint["loss"], checkpoint["accuracy"])
+        if numbers not in history[checkpoint["epoch"] :][:1]:
+            return f"loss and accuracy of its {name} epoch are others in its history"
+        states = {key: state for key, state in checkpoint.items() if key.endswith("_state_dict")}
+        if not _finite(states):
+            return f"its {name} epoch has weights, or an optimizer's numbers, that are not finite"
+    return ""
+
+
+def _finite(value: object) -> bool:
+    """Whether no number in it is infinite or not a number."""
+    if isinstance(value, torch.Tensor):
+        return bool(value.isfinite().all())
+    if isinstance(value, dict | list | tuple):
+        return all(map(_finite, value.values() if isinstance(value, dict) else value))
+    return not isinstance(value, float) or math.isfinite(value)
 
 
 @contextlib.contextmanager

@@ -32,6 +32,8 @@ from lesson_code.data import Sample, make_loaders
 from lesson_code.devices import choose_device, synchronize
 from lesson_code.gpu_training.device_aware_checkpoints import load_scaler_state
 from lesson_code.gpu_training.portable_files import (
+    alone_in,
+    contradiction,
     load_untrusted,
     prepare_folder,
     reason,
@@ -86,7 +88,9 @@ def choose_precision(settings: Settings) -> tuple[torch.device, bool]:
         raise InputError("--device cuda: PyTorch finds no CUDA GPU here; leave it out, or say cpu")
     device = choose_device() if settings.device == "auto" else torch.device(settings.device)
     if settings.amp == "on" and device.type != "cuda":
-        raise InputError("--amp on: this script mixes precisions on a GPU only; leave it out, or say off")
+        raise InputError(
+            "--amp on: this script mixes precisions on a GPU only; leave it out, or say off"
+        )
     return device, device.type == "cuda" and settings.amp != "off"
 
 
@@ -183,7 +187,7 @@ def resume(run: Run, path: Path) -> dict[str, Any]:
         The conditions under which the saved run was trained.
 
     Raises:
-        InputError: If the file can't be read, is damaged, or is something else.
+        InputError: If the file can't be read, is damaged, contradicts itself, or is something else.
     """
     with refusing_unfit(path):
         saved = load_untrusted(path, torch.device("cpu"))  # Adam's step counter stays there
@@ -193,6 +197,12 @@ def resume(run: Run, path: Path) -> dict[str, Any]:
             run.model.load_state_dict(checkpoint["model_state_dict"])
             run.optimizer.load_state_dict(checkpoint["optimizer_state_dict"])
             load_scaler_state(run.scaler, checkpoint)
+        wrong = contradiction(saved)
+    if wrong:
+        raise InputError(
+            f"{path} can't be gone on with: {wrong}; it stays as it is; "
+            "move it away, or choose another --out"
+        )
     run.history, run.best = saved["history"], saved["best"]
     conditions: dict[str, Any] = saved["conditions"]
     return conditions
@@ -282,9 +292,21 @@ def carry_out(settings: Settings) -> int:
     }
 
     prepare_folder(settings.out, (LAST_FILE, BEST_FILE))
-    run = start_run(device, use_amp, conditions)
-    resume_if_asked(run, settings)
+    with alone_in(settings.out):
+        run = start_run(device, use_amp, conditions)
+        resume_if_asked(run, settings)
+        return train_and_report(run, train_loader, validation_loader, test_loader, settings)
 
+
+def train_and_report(
+    run: Run,
+    train_loader: DataLoader[Sample],
+    validation_loader: DataLoader[Sample],
+    test_loader: DataLoader[Sample],
+    settings: Settings,
+) -> int:
+    """Bring a run to its end, and say what came of it."""
+    device = run.device
     synchronize(device)
     start = time.perf_counter()
     try:

@@ -2,6 +2,7 @@
 
 import errno
 import json
+import math
 import os
 import pickle
 import re
@@ -22,7 +23,7 @@ import lesson_code.data
 from lesson_code.data import make_loaders, synthetic_digits
 from lesson_code.gpu_training import portable_files, portable_training
 from lesson_code.gpu_training.device_aware_checkpoints import cuda_tags, save_checkpoint
-from lesson_code.gpu_training.portable_settings import BEST_FILE, LAST_FILE
+from lesson_code.gpu_training.portable_settings import BEST_FILE, LAST_FILE, InputError
 from lesson_code.gpu_training.training import evaluate, train_one_epoch
 from lesson_code.models import MNISTClassifier
 
@@ -574,6 +575,82 @@ def test_an_unfit_checkpoint_is_refused_and_left_alone(
     assert "saved_models/portable_last.pth is damaged or no checkpoint of this script" in message
     assert before == {file: file.read_bytes() for file in Path("saved_models").iterdir()}
     assert not Path("attacked").exists()
+
+
+CONTRADICTORY: dict[str, tuple[dict[str, Any], str]] = {
+    "no history": ({"history": []}, "its last epoch is number 2, and its history has 0"),
+    "a longer history": ({"history": [(1.0, 50.0)] * 3}, "its history has 3"),
+    "no finite loss": ({"history": [(1.0, 50.0), (math.nan, 62.5)]}, "epoch 2 has the loss nan"),
+    "an impossible accuracy": ({"history": [(1.0, 1e9), (1.0, 62.5)]}, "accuracy 1e+09 %"),
+    "an accuracy that is none": ({"history": [(1.0, math.nan), (1.0, 62.5)]}, "accuracy nan %"),
+    "another best accuracy": ({"best": {"accuracy": 1e9}}, "not the highest one in its history"),
+    "no number as the best": ({"best": {"accuracy": math.nan}}, "not the highest one"),
+    "another best epoch": ({"best": {"epoch": 0}}, "loss and accuracy of its best epoch"),
+    "a best epoch to come": ({"best": {"epoch": 7}}, "loss and accuracy of its best epoch"),
+    "another last loss": ({"loss": 0.0}, "loss and accuracy of its last epoch"),
+    "weights that are none": (
+        {"model_state_dict": {"fc3.bias": torch.full((10,), math.nan)}},
+        "its last epoch has weights",
+    ),
+    "best weights that are none": (
+        {"best": {"model_state_dict": {"fc3.bias": torch.full((10,), math.inf)}}},
+        "its best epoch has weights",
+    ),
+}
+
+
+def over(saved: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
+    """A checkpoint with some values replaced, in dictionaries inside it as well."""
+    return saved | {
+        key: over(saved[key], value) if isinstance(value, dict) else value
+        for key, value in changes.items()
+    }
+
+
+@pytest.mark.usefixtures("few_images")
+@pytest.mark.parametrize("name", CONTRADICTORY)
+def test_a_contradictory_checkpoint_is_refused_and_left_alone(
+    name: str, capsys: pytest.CaptureFixture[str], accuracies: Callable[..., None]
+) -> None:
+    """One sentence says what can't be true, and what to do."""
+    changes, says = CONTRADICTORY[name]
+    accuracies(50.0, 62.5, 48.0)
+    train("--epochs 2")
+    path = Path("saved_models/portable_last.pth")
+    torch.save(over(load(path), changes), path)
+    before = {file: file.read_bytes() for file in Path("saved_models").iterdir()}
+
+    message = refusal("--device cpu --epochs 3 --resume", capsys)
+
+    assert says in message
+    assert "move it away, or choose another --out" in message
+    assert before == {file: file.read_bytes() for file in Path("saved_models").iterdir()}
+
+
+@pytest.mark.usefixtures("few_images")
+def test_a_second_run_in_the_same_folder_is_refused(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """It touches nothing; when the first one is through, it may come."""
+    train("--epochs 1")
+    before = {file: file.read_bytes() for file in Path("saved_models").iterdir()}
+
+    with portable_files.alone_in(Path("saved_models")):
+        message = refusal("--device cpu --epochs 2 --resume", capsys)
+        during = {file: file.read_bytes() for file in Path("saved_models").glob("*.pth")}
+
+    assert "another run is writing saved_models; wait for it, or choose another --out" in message
+    assert before == during
+    assert 0 == train("--epochs 2 --resume")
+    assert [BEST_FILE, LAST_FILE] == sorted(path.name for path in Path("saved_models").iterdir())
+
+
+def test_a_lock_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
+    """With the system's reason."""
+    (tmp_path / portable_files.LOCK_FILE).mkdir()
+
+    with pytest.raises(InputError, match=r"can't write .*portable\.lock \(Is a directory\)"):
+        portable_files.alone_in(tmp_path).__enter__()
 
 
 def test_the_malicious_file_would_run_code() -> None:
