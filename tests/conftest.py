@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 import sys
 from collections.abc import Iterator
 from importlib.util import find_spec
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 # the recorded outputs are compared in tests/recorded.
 SITE_ROOMS = ("browser", "lesson_site", "site")
 SITE_TOOLS = ("mkdocs", "pymdownx", "playwright", "html5lib")
+# The marker, or the fixture below whose second value carries it.
+NEEDS_GPU = re.compile(r"\bmark\.gpu\b|\bdevice: torch\.device\b")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -41,8 +44,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
-def pytest_configure() -> None:
-    """Give each of several workers its part of the cores: PyTorch takes all of them in each."""
+def pytest_configure(config: pytest.Config) -> None:
+    """Refuse to leave out what a GPU was promised for, and share the cores among workers.
+
+    PyTorch would take all of them in each worker.
+
+    Raises:
+        UsageError: If a room that is left out has a test that needs a GPU.
+    """
+    missing = config.getoption("--require-gpu") and _without_site(config)
+    if missing and (left_out := gpu_tests_of_the_site()):
+        raise pytest.UsageError(
+            f"--require-gpu was given, and {', '.join(left_out)} would be left out, as "
+            f"{', '.join(missing)} can't be imported; move the GPU tests to another room"
+        )
     workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
     if workers > 1:
         # PyTorch reads it when it is imported, here and in the processes that tests start.
@@ -54,6 +69,16 @@ def _without_site(config: pytest.Config) -> list[str]:
     if config.getoption("markexpr") != "gpu":
         return []
     return [name for name in SITE_TOOLS if find_spec(name) is None]
+
+
+def gpu_tests_of_the_site(tests: Path = Path(__file__).parent) -> list[str]:
+    """Files in the rooms that may be left out which have tests that need a GPU."""
+    return [
+        file.relative_to(tests).as_posix()
+        for room in SITE_ROOMS
+        for file in sorted((tests / room).rglob("test_*.py"))
+        if NEEDS_GPU.search(file.read_text(encoding="utf-8"))
+    ]
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

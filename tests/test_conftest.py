@@ -1,8 +1,12 @@
 """The suite on a machine that has a GPU and none of the site's tools."""
 
+import shutil
 import subprocess
 import sys
 import warnings
+from pathlib import Path
+
+import pytest
 
 from tests.building import REPOSITORY
 
@@ -22,18 +26,44 @@ sys.exit(pytest.main(["--collect-only", "-q", "-q", "-p", "no:cacheprovider", *s
 """
 
 
-def collect(*arguments: str) -> subprocess.CompletedProcess[str]:
+def collect(*arguments: str, at: Path = REPOSITORY) -> subprocess.CompletedProcess[str]:
     """Collect tests in a process that has none of the tools."""
     command = [sys.executable, "-c", WITHOUT_TOOLS, *arguments]
-    return subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=False)
+    return subprocess.run(command, cwd=at, capture_output=True, text=True, check=False)
 
 
-def test_gpu_tests_are_found_without_the_sites_tools() -> None:
-    """With ``-m gpu`` nothing of the site is needed."""
-    found = collect("-m", "gpu")
+def test_every_gpu_test_is_found_without_the_sites_tools() -> None:
+    """With ``-m gpu`` nothing of the site is needed, and what is left out needs no GPU."""
+    found = collect("-m", "gpu", "--require-gpu")
 
-    assert found.returncode == 0, found.stdout[-2000:]
+    assert found.returncode == 0, found.stdout[-2000:] + found.stderr
     assert "tests/benchmarks/cases/test_matmul.py" in found.stdout
+    assert "tests/recorded/test_recorded_outputs.py" in found.stdout
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        "@pytest.mark.gpu\ndef test_it():\n    pass\n",
+        "def test_it(\n    tmp_path, device: torch.device\n):\n    pass\n",
+    ],
+)
+def test_a_gpu_test_in_a_room_that_is_left_out_stops_a_promised_run(
+    test: str, tmp_path: Path
+) -> None:
+    """``--require-gpu`` never passes with fewer tests than there are."""
+    for name in ("conftest.py", "building.py"):
+        (tmp_path / "tests").mkdir(exist_ok=True)
+        shutil.copy(REPOSITORY / "tests" / name, tmp_path / "tests" / name)
+    shutil.copy(REPOSITORY / "pyproject.toml", tmp_path)
+    room = tmp_path / "tests" / "site"
+    room.mkdir()
+    (room / "test_left_out.py").write_text(f"import pytest, torch\n\n\n{test}", encoding="utf-8")
+
+    refused = collect("-m", "gpu", "--require-gpu", at=tmp_path)
+
+    assert refused.returncode == pytest.ExitCode.USAGE_ERROR
+    assert "site/test_left_out.py" in refused.stderr
 
 
 def test_the_whole_suite_is_not_passed_off_as_complete() -> None:
