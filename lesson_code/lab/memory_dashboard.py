@@ -236,7 +236,7 @@ def record_snapshot(steps: Iterable[object], file: Path) -> None:
     """
     if not torch.cuda.is_available():
         raise RuntimeError("a memory snapshot needs a CUDA GPU")
-    torch.cuda.memory._record_memory_history(max_entries=100_000)
+    torch.cuda.memory._record_memory_history(stacks="python", max_entries=100_000)
     taken = 0
     try:
         for _ in steps:
