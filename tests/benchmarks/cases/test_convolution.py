@@ -66,6 +66,6 @@ def test_convolutions_on_a_gpu(tmp_path: Path) -> None:
             name: entries[f"{shape}.{name}"]["outcome"]["relative_error"]
             for name in convolution.FORMATS
         }
-        assert error["cuda_float32"] < 1e-5
+        assert error["cuda_float32"] < 1e-4  # a fast algorithm for small kernels is less exact
         assert error["cuda_tf32"] < 2e-3
         assert error["cuda_float32"] < error["cuda_float16"] < error["cuda_bfloat16"] < 0.02
