@@ -16,6 +16,10 @@ from benchmarks.result_file import BadResultError, Result, entries_of
 from benchmarks.summary import Entry
 
 STOPPED = 130  # what a shell expects of a program that Ctrl-C ended
+NO_COMMIT = (
+    "note: the result will name no commit, since the code has changes or is a copy without git; "
+    "where it is a copy, add --commit and what `git rev-parse HEAD` says at its origin"
+)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -103,6 +107,8 @@ def _run(options: argparse.Namespace) -> int:
     conditions = provenance.here(options.quick)
     if options.commit:
         conditions["commit"] = options.commit
+    if not conditions["commit"]:
+        print(NO_COMMIT, file=sys.stderr)
     path = options.out or result_file.default_path(conditions)
     plan = Plan(options.data, options.quick)
     budget_s = options.budget * 60 if options.budget else None

@@ -164,13 +164,13 @@ class _Run:
         load_average = provenance.load_average()
         started = time.perf_counter()
         kept, failure = _attempt(part)
+        state = provenance.gpu_state()  # it takes a while, and so belongs to the time of the part
         took_s = time.perf_counter() - started
         about: dict[str, Any] = {
             "load_average": load_average,
             "took_s": round(took_s, 1),
             "finished": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%MZ"),
         }
-        state = provenance.gpu_state()
         if state:
             about["gpu_state"] = state
         content = about | kept

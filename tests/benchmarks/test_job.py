@@ -2,6 +2,7 @@
 
 import errno
 import io
+import json
 import os
 import random
 import signal
@@ -17,7 +18,7 @@ import pytest
 import torch
 
 from benchmarks import cases, job, provenance, result_file
-from benchmarks.__main__ import STOPPED, main
+from benchmarks.__main__ import NO_COMMIT, STOPPED, main
 from benchmarks.cases import IncompletePartError, MissingDataError, Part, Plan, SkipPartError
 from benchmarks.job import Forecast, Outcome
 from benchmarks.method import entry
@@ -353,6 +354,27 @@ def test_a_skipped_part_teaches_the_forecast_nothing(
     assert ["one l"] == outcome.left
 
 
+def test_asking_the_driver_counts_for_the_forecast(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each part is followed by a question to the driver, which can take longer than the part."""
+    clock = Clock(monkeypatch)
+
+    def slow_driver() -> dict[str, float]:
+        clock.now += 4
+        return {"temperature_c": 40.0}
+
+    monkeypatch.setattr(provenance, "gpu_state", slow_driver)
+    parts = [Part(f"p{n}", clock.lasting(1, "a"), expected_s=1) for n in range(9)]
+
+    outcome = bench.run({"one": parts}, budget_s=27)
+
+    # Two seconds are left after five: enough for a sixth part, and not for what follows it.
+    assert 5 == len(outcome.measured)
+    saved = json.loads(bench.path.read_text(encoding="utf-8"))
+    assert 5 == saved["cases"]["one"]["p0"]["took_s"]
+
+
 @pytest.mark.parametrize("quick", [False, True])
 def test_one_odd_part_does_not_decide_about_the_others(quick: bool) -> None:
     """However wrong its forecast was, later ones lie between 0.3 and 5 times what they expect."""
@@ -455,6 +477,26 @@ def test_exit_code_says_whether_a_part_broke(
     assert code == main([*RUN, str(tmp_path / "r.json"), "--commit", "0123456789abcdef"])
     assert said in capsys.readouterr().err
     assert result_file.read(tmp_path / "r.json")["provenance"]["commit"] == "0123456789"
+
+
+def test_a_result_that_will_name_no_commit_says_how_to_give_it(
+    one_case: Callable[[Part], None],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Before anything is measured, on a machine that got a copy of the files; and never else."""
+    one_case(Part("p", entries("a")))
+    monkeypatch.setattr(provenance, "commit", lambda: None)
+
+    main([*RUN, str(tmp_path / "without.json")])
+    without = capsys.readouterr().err
+    main([*RUN, str(tmp_path / "with.json"), "--commit", "0123456789abcdef"])
+    given = capsys.readouterr().err
+
+    assert without.startswith(f"{NO_COMMIT}\n")
+    assert "--commit" in NO_COMMIT
+    assert NO_COMMIT not in given
 
 
 def test_stopping_leaves_a_good_file_and_one_line(
