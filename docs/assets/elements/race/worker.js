@@ -1,7 +1,7 @@
 // The worker in which one racer lives: does what engine.js asks, one thing after the other.
 //
-// A worker has the policy that is sent with its own file, and not that of the page's meta element: so
-// no page has to allow WebAssembly for this. A server that sends the policy as a header has to allow
+// A worker has the policy that is sent with its own file, and not that of the page's meta element. It
+// runs nothing of the reader's, so that no server has to send one; one that does has to allow
 // 'wasm-unsafe-eval' for this file.
 
 import { EngineError } from "./engine.js";
