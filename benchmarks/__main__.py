@@ -6,16 +6,18 @@ import sys
 from pathlib import Path
 from typing import NoReturn
 
-import torch
+from benchmarks.stopping import STOPPED, stopped_quietly
 
-from benchmarks import cases, comparison, job, provenance, result_file
-from benchmarks.cases import Plan
-from benchmarks.catalogue import CatalogueError
-from benchmarks.quantities import write
-from benchmarks.result_file import BadResultError, Result, entries_of
-from benchmarks.summary import Entry
+with stopped_quietly():
+    import torch
 
-STOPPED = 130  # what a shell expects of a program that Ctrl-C ended
+    from benchmarks import cases, comparison, job, provenance, result_file
+    from benchmarks.cases import Plan
+    from benchmarks.catalogue import CatalogueError
+    from benchmarks.quantities import write
+    from benchmarks.result_file import BadResultError, Result, entries_of
+    from benchmarks.summary import Entry
+
 NO_COMMIT = (
     "note: the result will name no commit, since the code has changes or is a copy without git; "
     "where it is a copy, add --commit and what `git rev-parse HEAD` says at its origin"
