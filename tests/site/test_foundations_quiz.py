@@ -15,21 +15,6 @@ PAGE = Path("docs/foundations/quiz.md")
 TEXT = PAGE.read_text(encoding="utf-8")
 NUMBERS = range(1, 9)
 
-# What each answer must say, so that it stays the corrected one
-FACTS = {
-    1: ["`model.eval()`", "`no_grad()`", "changes no result"],
-    2: ["optimizer got an empty parameter list", "`nn.ModuleList`", "`named_parameters()`"],
-    3: [
-        "are accepted as class probabilities",
-        "int64",
-        "Class indices stored as floats are refused",
-    ],
-    4: ["two faults together", "without `no_grad()`", "`total += loss`", "nothing grows"],
-    5: ["`torch.zeros`", "`torch.arange`", "`torch.tensor`", "`device=x.device`", "buffer"],
-    6: ["step count and two running averages", "With plain SGD nothing would have shifted"],
-    7: ["float32 baseline", "several seeds", "steps that the scaler skipped", "bfloat16"],
-    8: ["labels fit the loss", "optimizer hold them", "finite", "cover the fault up"],
-}
 PARTS = {
     1: "graphs-and-memory.md#two-switches",
     2: "modules.md#registration",
@@ -40,12 +25,6 @@ PARTS = {
     7: "acceleration.md#mixed-precision",
     8: "debugging.md#probes",
 }
-# The statements of the plan that measurements refuted (FC15, FC19, FC27)
-REFUTED = [
-    r"one-hot (vectors|labels|floats) are wrong",
-    r"the curve may jump",
-    r"missing `?no_grad`? makes",
-]
 
 
 def question(number: int) -> str:
@@ -62,6 +41,11 @@ def answer(number: int) -> str:
     return " ".join(found[1].split())
 
 
+def numbers_in(text: str) -> set[str]:
+    """The whole numbers of a text, as they are written."""
+    return set(re.findall(r"\d[\d,]*\d|\d", text))
+
+
 @pytest.mark.parametrize("number", NUMBERS)
 def test_each_question_is_a_check_before_its_folded_answer(number: int) -> None:
     """It is chosen or written before it is shown, and kept under a name of its own."""
@@ -75,12 +59,6 @@ def test_each_question_is_a_check_before_its_folded_answer(number: int) -> None:
 
 
 @pytest.mark.parametrize("number", NUMBERS)
-def test_each_answer_says_what_was_found(number: int) -> None:
-    """The corrected answers, with the facts that a learner is to keep."""
-    assert [] == [fact for fact in FACTS[number] if fact not in answer(number)]
-
-
-@pytest.mark.parametrize("number", NUMBERS)
 def test_answer_and_summary_lead_to_the_same_part(number: int) -> None:
     """Whoever missed a question finds the part to reread, with or without JavaScript."""
     summary = TEXT.split("<quiz-summary markdown>")[1]
@@ -89,12 +67,6 @@ def test_answer_and_summary_lead_to_the_same_part(number: int) -> None:
     assert PARTS[number] in answer(number)
     assert f"](#foundations-q{number}): [" in line
     assert f"({PARTS[number]})" in line
-
-
-@pytest.mark.parametrize("statement", REFUTED)
-def test_no_refuted_statement_returns(statement: str) -> None:
-    """What measurements refuted is not said again."""
-    assert re.search(statement, TEXT, re.IGNORECASE) is None
 
 
 def test_the_right_choices_do_not_all_stand_in_one_place() -> None:
@@ -133,8 +105,7 @@ def test_a_list_hides_its_layers_and_a_module_list_does_not() -> None:
         torch.optim.SGD(Hidden(list).parameters(), lr=0.1)
     assert 4 == len(repaired)
     assert [16_512, 1_290] == counts
-    assert f"{sum(counts):,} numbers in all: 16,512" in answer(2)
-    assert "1,290" in answer(2)
+    assert {f"{number:,}" for number in (*counts, sum(counts))} <= numbers_in(answer(2))
 
 
 def test_one_hot_floats_give_the_same_loss_and_integers_are_refused() -> None:
@@ -151,7 +122,7 @@ def test_one_hot_floats_give_the_same_loss_and_integers_are_refused() -> None:
         F.cross_entropy(logits, one_hot)
     with pytest.raises(RuntimeError, match=r"Long\b.+\bFloat"):
         F.cross_entropy(logits, numbers.float())
-    assert message in answer(3)
+    assert message in answer(3)  # PyTorch's words, as quoted
 
 
 @pytest.mark.parametrize(
