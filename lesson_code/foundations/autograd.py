@@ -3,12 +3,17 @@
 Shapes: B is the batch size.
 """
 
+import contextlib
+import io
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import torch
 from torch import nn
 from torch.nn.functional import cross_entropy
+
+from lesson_code.data import as_tensors, load_mnist
+from lesson_code.models import MNISTClassifier
 
 Batch = tuple[torch.Tensor, torch.Tensor]  # features (B, F) and labels (B,)
 
@@ -217,6 +222,41 @@ def print_missing_reset() -> dict[str, float]:
         "healthy_loss": healthy.losses[-1],
         "difference": difference,
     }
+
+
+# --8<-- [start:stays_finite]
+def stays_finite(rate: float, reset: bool, seed: int = 0) -> bool:
+    """Whether an epoch on 6,000 digits, with plain SGD, has no loss that is infinite or NaN."""
+    images, labels = digits()
+    torch.manual_seed(seed)
+    model = MNISTClassifier()
+    optimizer = torch.optim.SGD(model.parameters(), lr=rate)
+    for batch in torch.randperm(len(images)).split(64):
+        if reset:
+            optimizer.zero_grad()
+        loss = cross_entropy(model(images[batch]), labels[batch])
+        loss.backward()
+        optimizer.step()
+        if not loss.isfinite():
+            return False
+    return True
+
+
+# --8<-- [end:stays_finite]
+
+
+def digits() -> Batch:
+    """The 6,000 training images (N, 1, 28, 28) that ship with the lesson, and their labels."""
+    with contextlib.redirect_stdout(io.StringIO()):  # it says which data it found
+        return as_tensors(load_mnist(train=True, source="subset"))
+
+
+def print_rates() -> None:
+    """Print which of two learning rates keep every loss finite, with and without the reset."""
+    print(f"{'rate':7}{'reset':16}no reset")
+    for rate in (0.1, 0.5):
+        ends = ["finite" if stays_finite(rate, reset) else "not finite" for reset in (True, False)]
+        print(f"{rate:<7}{ends[0]:16}{ends[1]}")
 
 
 # --8<-- [start:none_gradients]

@@ -392,7 +392,7 @@ def reload_differs_by(model: nn.Module, fresh: nn.Module, features: torch.Tensor
     file = io.BytesIO()
     torch.save(model.state_dict(), file)
     file.seek(0)
-    # True lets tensors and plain values through, and nothing that could run code.
+    # True is meant to let tensors and plain values through, and no code.
     fresh.load_state_dict(torch.load(file, weights_only=True))
     model.eval()
     fresh.eval()

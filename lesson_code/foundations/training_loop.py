@@ -6,6 +6,8 @@ Shapes: images are (N, 1, 28, 28), labels (N,).
 import contextlib
 import functools
 import tempfile
+import textwrap
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -34,10 +36,22 @@ ORDERS = {
 }
 
 
-def train(order: tuple[str, ...], rounds: int = 50) -> list[float]:
+def one_layer() -> nn.Module:
+    """Four features to two logits."""
+    return nn.Linear(4, 2)
+
+
+def two_layers() -> nn.Module:
+    """The same with eight hidden units."""
+    return nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2))
+
+
+def train(
+    order: tuple[str, ...], rounds: int = 50, build: Callable[[], nn.Module] = one_layer
+) -> list[float]:
     """Train on the same 64 rows in every round; returns the loss of each round."""
     torch.manual_seed(0)
-    model = nn.Linear(4, 2)
+    model = build()
     features = torch.randn(64, 4)
     labels = (features[:, 0] > 0).long()
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
@@ -67,6 +81,19 @@ def print_orders() -> dict[str, list[float]]:
     for name, losses in results.items():
         print(f"{name:22}" + "".join(f"{losses[i]:8.4f}" for i in (0, 1, 2, -1)))
     return {"healthy": results["as it should be"], "late": results["step, zero, backward"]}
+
+
+def print_two_layers() -> None:
+    """What PyTorch says of the late order where a layer's weight is needed to go back."""
+    order = ORDERS["step, zero, backward"]
+    for rounds in (1, 2):
+        try:
+            train(order, rounds, two_layers)
+        except RuntimeError as error:
+            said = str(error).partition(": ")[0]
+            print(f"round {rounds}: {textwrap.fill(f'RuntimeError: {said}', 72)}")
+        else:
+            print(f"round {rounds}: no error")
 
 
 # --8<-- [start:sorted]

@@ -3,6 +3,7 @@
 import itertools
 import math
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 import torch
@@ -21,8 +22,10 @@ from lesson_code.foundations.autograd import (
     print_micro_batches,
     print_missing_reset,
     print_none_gradients,
+    print_rates,
     print_second_backward,
     print_two_norms,
+    stays_finite,
     sum_of_squares,
     train,
     train_in_groups,
@@ -159,6 +162,91 @@ def test_without_a_reset_sgd_is_sgd_with_momentum_one() -> None:
         momentum = train(steps, momentum=1.0)
 
         assert (broken.parameters - momentum.parameters).abs().max() < 1e-6
+
+
+def two_layers() -> nn.Module:
+    """Eight features, 32 hidden units, one answer."""
+    return nn.Sequential(nn.Linear(8, 32), nn.ReLU(), nn.Linear(32, 1))
+
+
+def trained(optimizer: Callable[..., torch.optim.Optimizer], reset: bool, **settings: float) -> Any:
+    """The parameters of a two-layer regression after 100 steps, with or without a reset."""
+    torch.manual_seed(0)
+    model, features = two_layers(), torch.randn(64, 8)
+    steps = optimizer(model.parameters(), lr=0.01, **settings)
+    for _ in range(100):
+        if reset:
+            steps.zero_grad()
+        (model(features) - features.sum(dim=1, keepdim=True)).square().mean().backward()
+        steps.step()
+    return nn.utils.parameters_to_vector(model.parameters())
+
+
+def test_a_missing_reset_is_momentum_one_for_plain_sgd_only() -> None:
+    """To the last bit through two layers; weight decay and Adam are other matters."""
+    sgd, adam = torch.optim.SGD, torch.optim.Adam
+
+    assert torch.equal(trained(sgd, False), trained(sgd, True, momentum=1.0))
+    decayed = {"weight_decay": 0.1}
+    assert not torch.equal(trained(sgd, False, **decayed), trained(sgd, True, momentum=1.0))
+    with_both = trained(sgd, True, momentum=1.0, **decayed)
+    assert (trained(sgd, False, **decayed) - with_both).abs().max() > 1e-3
+    assert not torch.equal(trained(adam, False), trained(sgd, True, momentum=1.0))
+    assert not torch.equal(trained(adam, False), trained(adam, True))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_at_a_high_rate_a_missing_reset_does_become_infinite(seed: int, one_thread: None) -> None:
+    """On digits a rate of 0.1 stays finite without it, and 0.5 only with it."""
+    assert stays_finite(0.1, reset=False, seed=seed)
+    assert stays_finite(0.5, reset=True, seed=seed)
+    assert not stays_finite(0.5, reset=False, seed=seed)
+
+
+def test_a_small_regression_becomes_infinite_too() -> None:
+    """At a rate of 0.05 the healthy run settles, and the one without a reset blows up."""
+    for reset in (True, False):
+        torch.manual_seed(1)
+        model, features = two_layers(), torch.randn(64, 8)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
+        for _ in range(1000):
+            if reset:
+                optimizer.zero_grad()
+            loss = (model(features) - features.sum(dim=1, keepdim=True)).square().mean()
+            loss.backward()
+            optimizer.step()
+
+        assert reset == math.isfinite(loss.item())
+
+
+def test_the_page_shows_both_rates(capsys: pytest.CaptureFixture[str], one_thread: None) -> None:
+    """Three of the four runs stay finite."""
+    print_rates()
+
+    _, low, high = capsys.readouterr().out.splitlines()
+    assert ["0.1", "finite", "finite"] == low.split()
+    assert ["0.5", "finite", "not", "finite"] == high.split()
+
+
+def test_no_factor_mends_micro_batches_under_batch_norm() -> None:
+    """Shares give the full gradient of a model without it, and not of one with it."""
+    features = torch.randn(64, 4, generator=torch.Generator().manual_seed(0))
+
+    def gradient(model: nn.Module, size: int) -> torch.Tensor:
+        model.zero_grad()
+        for rows in features.split(size):
+            ((model(rows) - rows.sum(dim=1, keepdim=True)).square().mean() * size / 64).backward()
+        return nn.utils.parameters_to_vector(
+            [p.grad for p in model.parameters() if p.grad is not None]
+        )
+
+    torch.manual_seed(0)
+    plain = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 1))
+    normed = nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8), nn.ReLU(), nn.Linear(8, 1))
+
+    torch.testing.assert_close(gradient(plain, 16), gradient(plain, 64))
+    whole = gradient(normed, 64)
+    assert (gradient(normed, 16) - whole).norm() > 0.05 * whole.norm()
 
 
 def test_without_a_reset_the_loss_swings(capsys: pytest.CaptureFixture[str]) -> None:

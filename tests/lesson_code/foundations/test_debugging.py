@@ -236,6 +236,16 @@ def test_gradient_norms_show_the_fault() -> None:
     assert {"output.weight", "output.bias"} == set(hidden)
 
 
+def test_a_layer_that_took_no_part_has_no_gradient_either() -> None:
+    """The graph is whole; this pass only went another way."""
+    model = nn.ModuleDict({"used": nn.Linear(4, 3), "idle": nn.Linear(4, 3)})
+
+    norms = debugging.gradient_norms(model, model["used"](torch.ones(2, 4)).sum())
+
+    assert norms["idle.weight"] is None
+    assert norms["used.weight"] is not None
+
+
 def test_counts_tell_three_faults_apart() -> None:
     """Healthy: four of each. A list hides two, freezing leaves two over, a new layer is unknown."""
     found = {name: tuple(count.values()) for name, count in counts().items()}

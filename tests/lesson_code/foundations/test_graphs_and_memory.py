@@ -141,7 +141,20 @@ def test_the_page_shows_the_four_combinations(capsys: pytest.CaptureFixture[str]
     ] == rows
 
 
-def test_inference_tensors_cannot_enter_a_graph(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_inference_tensor_may_enter_a_graph_that_does_not_save_it() -> None:
+    """A sum keeps nothing, so it goes; a product would have to keep the tensor."""
+    weights = torch.ones(3, requires_grad=True)
+    with torch.inference_mode():
+        features = torch.ones(3)
+
+    (weights + features).sum().backward()
+
+    assert weights.grad is not None
+    with pytest.raises(RuntimeError, match="cannot be saved for backward"):
+        weights * features
+
+
+def test_inference_tensors_cannot_be_saved(capsys: pytest.CaptureFixture[str]) -> None:
     """Features from no_grad train a head, and features from inference_mode raise."""
     print_inference_mode()
 

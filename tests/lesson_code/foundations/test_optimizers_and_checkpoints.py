@@ -1,7 +1,10 @@
 """One step of each optimizer, and checkpoints that give everything back."""
 
+import argparse
 import copy
+import datetime
 import math
+import pickle
 import random
 import subprocess
 import sys
@@ -23,6 +26,7 @@ from lesson_code.foundations.optimizers_and_checkpoints import (
     clipped_step,
     compare_resumes,
     load_checkpoint,
+    load_with_settings,
     one_step,
     print_checkpoint_size,
     print_clipping,
@@ -357,6 +361,20 @@ def test_a_refusal_says_so(tmp_path: Path) -> None:
         torch.load(path, weights_only=True)
 
     assert "UnpicklingError" == type(refused.value).__name__
+
+
+def test_one_class_can_be_let_in(tmp_path: Path) -> None:
+    """A refusal names the way, one class passes, and every other one is still refused."""
+    file = tmp_path / "settings.pt"
+    torch.save({"settings": argparse.Namespace(epochs=3)}, file)
+
+    with pytest.raises(pickle.UnpicklingError, match=r"safe_globals\(\[argparse.Namespace\]\)"):
+        torch.load(file, weights_only=True)
+    assert 3 == load_with_settings(file)["settings"].epochs
+
+    torch.save({"day": datetime.date(2026, 1, 1)}, file)
+    with pytest.raises(pickle.UnpicklingError, match=r"datetime\.date"):
+        load_with_settings(file)
 
 
 def test_the_protection_is_the_default(tmp_path: Path) -> None:

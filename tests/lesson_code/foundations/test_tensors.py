@@ -196,6 +196,14 @@ def test_indexing_and_embedding_take_int32() -> None:
     assert (2, 5) == tuple(nn.Embedding(3, 5)(indices).shape)
 
 
+@pytest.mark.parametrize("dtype", [torch.int32, torch.uint8, torch.float32])
+def test_one_hot_takes_int64_alone(dtype: torch.dtype) -> None:
+    """Even the bytes that the loss reads are refused, and what it gives is int64 again."""
+    assert torch.int64 == functional.one_hot(torch.tensor([0, 2])).dtype
+    with pytest.raises(RuntimeError, match="LongTensor"):
+        functional.one_hot(torch.tensor([0, 2], dtype=dtype))
+
+
 def test_what_a_float32_layer_takes() -> None:
     """Bytes and doubles are refused until they are floats; integers may not ask for gradients."""
     results = [tensors.result_of(attempt) for attempt in tensors.input_attempts().values()]
@@ -427,6 +435,18 @@ def test_an_optimizer_made_before_a_move_still_trains_the_model() -> None:
     optimizer.step()
 
     assert not torch.equal(before, model.weight)
+
+
+def test_a_move_to_meta_makes_new_parameters() -> None:
+    """There an optimizer that was made first holds tensors that the model no longer has."""
+    model = nn.Linear(4, 2)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+
+    model.to("meta")
+
+    held = optimizer.param_groups[0]["params"]
+    assert not any(ours is theirs for ours, theirs in zip(model.parameters(), held, strict=True))
+    assert {"cpu"} == {tensor.device.type for tensor in held}
 
 
 def test_no_sample_warns() -> None:

@@ -1,13 +1,16 @@
 """The order of the steps, sorted digits, and what the table of loader settings says."""
 
 import os
+import random
 import re
+import time
 import warnings
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
-from torch.utils.data import DataLoader, TensorDataset
+from torch.utils.data import DataLoader, Dataset, TensorDataset
 
 from lesson_code.foundations.training_loop import (
     ORDERS,
@@ -15,8 +18,10 @@ from lesson_code.foundations.training_loop import (
     print_orders,
     print_sorted_digits,
     print_training_run,
+    print_two_layers,
     train,
     train_on_sorted_digits,
+    two_layers,
 )
 
 ROWS = TensorDataset(torch.arange(10.0))
@@ -45,6 +50,33 @@ def test_one_order_learns_a_round_late(one_thread: None) -> None:
 
     expected = [0.9389, 0.9389, 0.8712, 0.2628]
     assert pytest.approx(expected, abs=2e-4) == [*losses[:3], losses[-1]]
+
+
+def test_the_late_order_stops_a_deeper_network(capsys: pytest.CaptureFixture[str]) -> None:
+    """Backward needs a weight that the step has changed, so the second round raises."""
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        train(ORDERS["step, zero, backward"], 2, two_layers)
+    print_two_layers()
+
+    first, second, _ = capsys.readouterr().out.splitlines()
+    assert "round 1: no error" == first
+    assert second.startswith("round 2: RuntimeError: one of the variables needed")
+
+
+@pytest.mark.parametrize("optimizer", [torch.optim.SGD, torch.optim.Adam, torch.optim.AdamW])
+def test_the_late_order_stops_it_with_any_optimizer(
+    optimizer: type[torch.optim.SGD],
+) -> None:
+    """It is the change of a weight that is refused, whoever makes it."""
+    model = two_layers()
+    steps = optimizer(model.parameters(), lr=0.1)
+    model(torch.ones(3, 4)).square().mean().backward()
+    loss = model(torch.ones(3, 4)).square().mean()
+    steps.step()
+    steps.zero_grad()
+
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        loss.backward()
 
 
 def test_clearing_after_the_step_is_as_good(one_thread: None) -> None:
@@ -123,13 +155,66 @@ def test_drop_last_drops_the_smaller_batch() -> None:
     assert [4, 4] == dropped
 
 
-def test_batch_norm_refuses_a_training_batch_of_one() -> None:
-    """One row has no variance, in training; in evaluation it passes."""
+def test_batch_norm_refuses_one_value_a_channel() -> None:
+    """A row alone has no variance, in training; in evaluation it passes, and so does one image."""
     layer = nn.BatchNorm1d(3)
 
     with pytest.raises(ValueError, match="Expected more than 1 value per channel"):
         layer(torch.ones(1, 3))
     assert (1, 3) == layer.eval()(torch.ones(1, 3)).shape
+    assert (1, 3, 4, 4) == nn.BatchNorm2d(3)(torch.ones(1, 3, 4, 4)).shape
+
+
+class RandomNumbers(Dataset[torch.Tensor]):
+    """Eight examples, each three random numbers: PyTorch's, Python's and NumPy's."""
+
+    def __getitem__(self, _: int) -> torch.Tensor:
+        return torch.tensor([torch.rand(1).item(), random.random(), float(np.random.rand())])
+
+    def __len__(self) -> int:
+        return 8
+
+
+def drawn(workers: int) -> torch.Tensor:
+    """What the workers of a loader drew, (8, 3), after the one seed that everybody sets."""
+    torch.manual_seed(0)
+    return torch.cat(list(DataLoader(RandomNumbers(), batch_size=2, num_workers=workers)))
+
+
+def test_random_calls_in_workers_repeat_with_seed_and_number_of_workers() -> None:
+    """Each worker gets a seed of its own from the loader's; another number draws others."""
+    two = drawn(2)
+
+    assert torch.equal(two, drawn(2))
+    assert all(len(column.unique()) == 8 for column in two.T)
+    assert not any(torch.equal(*columns) for columns in zip(two.T, drawn(1).T, strict=True))
+
+
+class Counted(Dataset[int]):
+    """A hundred examples that count how often they are asked for, across processes."""
+
+    def __init__(self) -> None:
+        self.asked = torch.zeros(1, dtype=torch.int64).share_memory_()
+
+    def __getitem__(self, index: int) -> int:
+        self.asked += 1
+        return index
+
+    def __len__(self) -> int:
+        return 100
+
+
+def test_one_worker_prepares_batches_while_the_loop_is_busy() -> None:
+    """After the first batch was taken, more are loaded though nobody asks for them."""
+    examples = Counted()
+    batches = iter(DataLoader(examples, batch_size=1, num_workers=1))
+    next(batches)
+
+    deadline = time.monotonic() + 120
+    while examples.asked < 3 and time.monotonic() < deadline:
+        time.sleep(0.01)
+
+    assert 3 <= int(examples.asked) < 100
 
 
 def test_more_workers_than_cores_warn() -> None:

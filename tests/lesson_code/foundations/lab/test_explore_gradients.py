@@ -39,6 +39,17 @@ def test_the_running_sums() -> None:
     assert pytest.approx([10 / 3, 16 / 3, 25 / 3]) == sums[3]
 
 
+def test_max_finds_its_place_again_by_comparing() -> None:
+    """It keeps its input and its result, and no index; along a dimension it keeps indices."""
+    x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
+
+    over_all, along = x.max().grad_fn, x.max(dim=0).values.grad_fn
+
+    kept = {name for name in dir(over_all) if name.startswith("_saved")}
+    assert {"_saved_self", "_saved_result"} == kept
+    assert hasattr(along, "_saved_indices")
+
+
 def test_which_graphs_can_be_used_twice() -> None:
     """Sum and mean keep nothing; squares and max free what they kept."""
     starter = import_file(STARTER / "explore_gradients.py", "lab_gradients_starter")
