@@ -1,6 +1,7 @@
 """The search for the largest batch: exact, frugal, and blind to nothing but lack of memory."""
 
 import math
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,11 @@ def measured(plan: Plan) -> dict[str, Entry]:
     }
 
 
+def here(*_: object) -> ThreadPoolExecutor:
+    """In place of a process of its own, which would not see what a test replaces."""
+    return ThreadPoolExecutor(1)
+
+
 @pytest.mark.parametrize("limit", [0, 1, 2, 37, 64, 100, 999, 1000, 5000])
 def test_search_finds_the_limit_with_few_trials(limit: int) -> None:
     """The answer is exact, no size is tried twice, and nothing above the end is tried."""
@@ -35,8 +41,14 @@ def test_search_finds_the_limit_with_few_trials(limit: int) -> None:
     assert max(tried) <= 1000
 
 
-def test_both_formats_run(tmp_path: Path, one_thread: None) -> None:
-    """With the CPU as the GPU everything fits, and every entry is there with its settings."""
+def test_both_formats_run(
+    tmp_path: Path, one_thread: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the CPU as the GPU everything fits, and every entry is there with its settings.
+
+    The search runs elsewhere, so that this process has no algorithm from under the cap.
+    """
+    monkeypatch.setattr(largest_batch, "largest_that_fits", lambda *_: pytest.fail("searched here"))
     entries = measured(Plan(tmp_path, quick=True, gpu=torch.device("cpu")))
 
     assert set(largest_batch.ENTRIES) == set(entries)
@@ -56,6 +68,7 @@ def test_the_best_batch_is_the_one_with_least_time_for_an_image(
     seconds = {8: 0.08, 16: 0.12, 20: 0.2}
     times = {size: {"median": time, "amount": size} for size, time in seconds.items()}
     monkeypatch.setattr(largest_batch, "_times", lambda *_: times)
+    monkeypatch.setattr(largest_batch, "ProcessPoolExecutor", here)
     monkeypatch.setattr(largest_batch, "_fits", lambda _, size: size <= 20)
     monkeypatch.setattr(largest_batch, "QUICK_MOST", 64)
     [part, _] = largest_batch.parts(Plan(tmp_path, quick=True, gpu=torch.device("cpu")))
@@ -84,6 +97,7 @@ def test_only_lack_of_memory_counts_as_too_large() -> None:
 
 def test_nothing_fits_is_said_in_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without a single image that fits, the part is skipped with the reason."""
+    monkeypatch.setattr(largest_batch, "ProcessPoolExecutor", here)
     monkeypatch.setattr(largest_batch, "_fits", lambda *_: False)
     [part, _] = largest_batch.parts(Plan(tmp_path, quick=True, gpu=torch.device("cpu")))
 
