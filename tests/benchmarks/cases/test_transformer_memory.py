@@ -400,6 +400,18 @@ def test_static_phases_are_those_of_the_model(
 
 
 @pytest.mark.gpu
+@pytest.mark.parametrize("name", TRAINED)
+def test_the_fullest_moment_is_that_of_the_model(
+    measured: dict[str, dict[str, int]], name: str
+) -> None:
+    """Early in backward, where the gradients of the logits are there."""
+    c = TRAINED[name]
+
+    assert c.phases["peak"] > c.phases["forward"]
+    assert within_tolerance(c, "peak", c.phases["peak"], measured[name]["peak"])
+
+
+@pytest.mark.gpu
 def test_recomputation_lowers_what_the_forward_pass_leaves(
     measured: dict[str, dict[str, int]],
 ) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from lesson_code.mission.constants import MODEL_VERSION
 from lesson_site.mission.design_ledger import (
     bounds,
     field_or,
@@ -27,6 +28,14 @@ def test_every_file_has_its_issues(name: str) -> None:
     _, issues = read_ledger(file_of(case), case.get("others"))
 
     assert case["expect"] == [[issue.code, issue.path] for issue in issues]
+
+
+def test_a_ledger_of_an_earlier_model_is_still_read() -> None:
+    """What somebody exported before the model changed opens the later labs as before."""
+    current = file_of({"of": "full", "change": {"details": {"model_version": MODEL_VERSION}}})
+
+    assert MODEL_VERSION != FULL["details"]["model_version"]
+    assert [] == validate_ledger(FULL) == read_ledger(current)[1]
 
 
 def test_every_code_has_a_file() -> None:
