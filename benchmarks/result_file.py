@@ -8,6 +8,9 @@ A file holds what one machine measured on one day; it lies in ``results/<machine
    all precision switches and the GPU's state; ``figures``, what the catalogue makes of the entries,
    so that a browser that shows the file computes nothing. Later, without a change for older files:
    what the race measured in a browser, whose provenance names an ``engine`` in PyTorch's place.
+
+The job, ``validate``, the site's build and the tests read a file here, and nothing imports PyTorch.
+What a case can measure, and in which unit, the catalogue says.
 """
 
 import contextlib
@@ -15,13 +18,14 @@ import datetime
 import json
 import math
 import os
-from collections import Counter
-from collections.abc import Iterator
+import unicodedata
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from benchmarks import cases, catalogue, quantities, schema
+from benchmarks import catalogue, quantities, schema
+from benchmarks.catalogue import Definition
 from benchmarks.derived import Entries
 from benchmarks.schema import shown, where
 from benchmarks.summary import Entry, summarise
@@ -33,6 +37,18 @@ QUICK_FOLDER = Path("build/benchmarks")
 LARGEST_BYTES = 5_000_000
 LARGEST_FIGURE = 1e18
 DEEPEST = 20  # objects and lists within each other; our own files have 9
+# What no clock and no machine can give. A clock that is earlier than this code is wrong itself.
+WRITTEN = datetime.datetime(2026, 11, 23, tzinfo=datetime.UTC)
+SHORTEST_S = 1e-9
+LARGEST_SAMPLE = {"percent": 110.0, "bytes": 1e15, "samples": 1e12, "epochs": 1e6}
+LARGEST_RATE = {"flop_per_s": 1e17, "bytes_per_s": 1e14, "samples_per_s": 1e12}
+TOOK_LONGER, TOOK_ROUNDED_S = 1.05, 0.1
+# The units that an entry may have, by how the catalogue writes it.
+UNITS = {
+    **{"s": ("s",), "percent": ("percent",), "plain": ("plain",)},
+    **dict.fromkeys(("bytes", "megabytes", "gigabytes"), ("bytes",)),
+    **{"count": ("epochs", "samples", "plain"), "epochs": ("epochs",), "samples": ("samples",)},
+}
 
 Result = dict[str, Any]
 Provenance = dict[str, Any]
@@ -64,9 +80,17 @@ def entries_of(result: Result) -> Entries:
     }
 
 
-def with_figures(result: Result) -> Result:
-    """The result together with what the catalogue makes of its entries."""
-    definitions = _definitions()
+Definitions = Mapping[str, Definition]
+
+
+def with_figures(result: Result, definitions: Definitions | None = None) -> Result:
+    """The result together with what the catalogue makes of its entries.
+
+    Args:
+        result: The result.
+        definitions: The catalogue by name; the one in this repository by default.
+    """
+    definitions = definitions or _definitions()
     found = catalogue.figures_of(definitions.values(), entries_of(result))
     figures = {
         name: {
@@ -148,13 +172,17 @@ def only_writer(path: Path) -> Iterator[None]:
         yield
 
 
-def read(path: Path) -> Result:
+def read(path: Path, definitions: Definitions | None = None) -> Result:
     """Read a result file and check everything that can be wrong with it.
+
+    Args:
+        path: The file.
+        definitions: The catalogue by name; the one in this repository by default.
 
     Raises:
         BadResultError: With the file, the place in it, and what is wrong there.
     """
-    return _checked(path, _load(path))
+    return _checked(path, _load(path), definitions or _definitions())
 
 
 def rewrite_figures(path: Path) -> None:
@@ -191,7 +219,7 @@ def problem_of_part(case: str, part: str, content: dict[str, Any], provenance: P
     """Why a part that was just measured can't stand in a file, in words; empty if it can."""
     result = {**empty(provenance), "cases": {case: {part: content}}}
     try:
-        _checked(Path("result"), _parse(Path("result"), json.dumps(result)))
+        _checked(Path("result"), _parse(Path("result"), json.dumps(result)), _definitions())
     except (BadResultError, TypeError) as problem:
         return str(problem).partition(";")[0]  # what to do then is for readers of a file
     return ""
@@ -199,7 +227,7 @@ def problem_of_part(case: str, part: str, content: dict[str, Any], provenance: P
 
 def _without_old_figures(path: Path) -> Result:
     """A checked result whose figures are what the catalogue says today."""
-    return with_figures(_checked(path, {**_load(path), "figures": {}}))
+    return with_figures(_checked(path, {**_load(path), "figures": {}}, _definitions()))
 
 
 def _brief(value: Any) -> str:
@@ -223,86 +251,51 @@ def _load(path: Path) -> Result:
         raise BadResultError(
             f"can't read {path}: {problem.strerror}; check its name and who may read it"
         ) from None
-    return _parse(path, _decode(path, raw))
-
-
-def _decode(path: Path, raw: bytes) -> str:
-    if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise BadResultError(f"{path} is UTF-16 text; save it as UTF-8")
-    if raw.startswith(b"\xef\xbb\xbf"):
-        raise BadResultError(f"{path} begins with a byte order mark; save it as UTF-8 without one")
-    if not raw.strip():
-        raise BadResultError(f"{path} is empty; {AGAIN}")
     try:
-        return raw.decode("utf-8")
-    except UnicodeDecodeError as problem:
-        raise BadResultError(
-            f"{path} is not UTF-8 text, from byte {problem.start} on; {AGAIN}"
-        ) from None
-
-
-class _Number(str):
-    """What stands where a number should and is none that a computer can keep, as it is written."""
-
-
-class _Twice(dict[str, Any]):
-    """An object that has a key twice."""
-
-    def __init__(self, pairs: list[tuple[str, Any]]) -> None:
-        super().__init__(pairs)
-        counts = Counter(name for name, _ in pairs)
-        self.name = next(name for name, count in counts.items() if count > 1)
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise BadResultError(f"{path} is damaged: it is not UTF-8 text; {AGAIN}") from None
+    return _parse(path, text)
 
 
 def _parse(path: Path, text: str) -> Result:
-    """The JSON in ``text``: an object in which every key stands once and every number is finite."""
-
-    def number(written: str) -> Any:
-        value = float(written)
-        return value if math.isfinite(value) else _Number(written)
-
+    """The JSON in ``text``: an object in which every key stands once and every number is one."""
     try:
-        result = json.loads(
-            text,
-            object_pairs_hook=lambda pairs: (
-                _Twice(pairs) if len(dict(pairs)) < len(pairs) else dict(pairs)
-            ),
-            parse_constant=_Number,
-            parse_float=number,
-            parse_int=lambda written: int(written) if len(written) < 30 else _Number(written),
-        )
+        result = json.loads(text, object_pairs_hook=_each_key_once)
         problem = next(_oddities(result), None)
     except json.JSONDecodeError as broken:
-        whole = text.strip()
-        if whole.startswith("{") and (whole[-1] != "}" or not text[broken.pos :].strip()):
-            raise BadResultError(
-                f"{path} ends in the middle, in line {broken.lineno}; it was cut off, so {AGAIN}"
-            ) from None
-        raise BadResultError(
-            f"{path} is not JSON from line {broken.lineno}, column {broken.colno} on "
-            f"({broken.msg}); {AGAIN}"
-        ) from None
+        problem = f"is damaged: it is no JSON from line {broken.lineno} on"
     except RecursionError:
-        problem = "is nested too deeply"
-    if problem is None and not isinstance(result, dict):
-        problem = "holds no JSON object"
+        problem = "is damaged: it is nested too deeply"
+    except ValueError as broken:
+        problem = f"is damaged: {broken}"
+    else:
+        if problem is None and not isinstance(result, dict):
+            problem = "holds no JSON object"
     if problem is not None:
         raise BadResultError(f"{path} {problem}; {AGAIN}")
     checked: Result = result
     return checked
 
 
+def _each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in found:
+            raise ValueError(f"the key {shown(name)} is there twice")
+        found[name] = value
+    return found
+
+
 def _oddities(value: Any, place: tuple[str | int, ...] = ()) -> Iterator[str]:
-    """What JSON allows, or Python's reading of it, and no result file may have."""
+    """What Python's reader allows and no result file may have, with its place."""
     if len(place) > DEEPEST:
         yield f"at {where(*place[:6])}: it is nested too deeply"
-    elif isinstance(value, _Number):
-        yield f"at {where(*place)}: {shown(str(value))} is no measured number"
-    elif isinstance(value, _Twice):
-        yield f"at {where(*place)}: the key {shown(value.name)} is there twice"
+    elif isinstance(value, float) and not math.isfinite(value):
+        yield f"at {where(*place)}: {shown(value)} is no measured number"
     elif isinstance(value, str):
-        if any("\ud800" <= letter <= "\udfff" for letter in value):
-            yield f"at {where(*place)}: {shown(value)} has half a character"
+        if any(unicodedata.category(letter) in ("Cf", "Cs", "Zl", "Zp") for letter in value):
+            yield f"at {where(*place)}: {shown(value)} has a character that nobody sees"
     elif isinstance(value, dict | list):
         items = value.items() if isinstance(value, dict) else enumerate(value)
         for name, part in items:
@@ -311,15 +304,15 @@ def _oddities(value: Any, place: tuple[str | int, ...] = ()) -> Iterator[str]:
             yield from _oddities(part, (*place, name))
 
 
-def _checked(path: Path, result: Result) -> Result:
+def _checked(path: Path, result: Result, definitions: Definitions) -> Result:
     """The result, if nothing is wrong with it."""
-    problem = next(_problems(result), None)
+    problem = next(_problems(result, definitions), None)
     if problem is not None:
         raise BadResultError(f"{path} {problem}")
     return result
 
 
-def _problems(result: Result) -> Iterator[str]:
+def _problems(result: Result, definitions: Definitions) -> Iterator[str]:
     """What is wrong, first things first: what comes later relies on what was checked before."""
     version = result.get("version")
     if version != VERSION or isinstance(version, bool):
@@ -328,9 +321,25 @@ def _problems(result: Result) -> Iterator[str]:
     if problem is not None:
         yield f"{problem}; {AGAIN}"
     yield from _problems_of_provenance(result["provenance"])
+    known = known_units(definitions)
     for case, parts in result["cases"].items():
-        yield from _problems_of_case(case, parts, result["provenance"])
-    yield from _problems_of_figures(result)
+        yield from _problems_of_case(case, parts, known.get(case), result["provenance"])
+    yield from _problems_of_figures(result, definitions)
+
+
+def known_units(definitions: Definitions) -> dict[str, dict[str, tuple[str, ...]]]:
+    """The units that each entry of each case may have: every entry has a figure of its own."""
+    known: dict[str, dict[str, tuple[str, ...]]] = {}
+    for definition in definitions.values():
+        if definition.kind in ("measured", "rate"):
+            case, _, entry = definition.targets[0].partition(":")
+            unit = "s" if definition.kind == "rate" else definition.unit
+            known.setdefault(case, {})[entry] = UNITS.get(unit, (unit,))
+    return known
+
+
+def _now() -> datetime.datetime:
+    return max(datetime.datetime.now(datetime.UTC), WRITTEN)
 
 
 def _about_version(version: Any) -> str:
@@ -351,9 +360,12 @@ def _about_version(version: Any) -> str:
 
 def _problems_of_provenance(provenance: Provenance) -> Iterator[str]:
     try:
-        datetime.date.fromisoformat(provenance["date"])
+        day = datetime.date.fromisoformat(provenance["date"])
     except ValueError:
         yield f"at provenance.date: there is no day {provenance['date']}; {AGAIN}"
+    else:
+        if day > (_now() + datetime.timedelta(days=1)).date():
+            yield f"at provenance.date: {day} lies in the future; set the clock, and {AGAIN}"
     if "engine" in provenance:
         for name in ("gpu_details", "cuda"):
             if provenance[name] is not None:
@@ -363,35 +375,61 @@ def _problems_of_provenance(provenance: Provenance) -> Iterator[str]:
 
 
 def _problems_of_case(
-    case: str, parts: dict[str, dict[str, Any]], provenance: Provenance
+    case: str,
+    parts: dict[str, dict[str, Any]],
+    known: dict[str, tuple[str, ...]] | None,
+    provenance: Provenance,
 ) -> Iterator[str]:
-    if case not in cases.NAMES:
+    if known is None:
         yield (
             f"at cases.{case}: no case has this name; `python -m benchmarks list` names the known "
             "ones, so update the program or remove it"
         )
+        return
     seen: dict[str, str] = {}
     for part, content in parts.items():
         place = f"at cases.{case}.{part}"
-        try:
-            datetime.datetime.strptime(content["finished"], "%Y-%m-%dT%H:%MZ")
-        except ValueError:
-            yield f"{place}.finished: there is no minute {content['finished']}; {AGAIN}"
+        yield from _problems_of_minute(f"{place}.finished", content["finished"])
         for name, entry in content.get("entries", {}).items():
+            at = f"{place}.entries.{name}"
             if name in seen:
-                yield f"{place}.entries.{name}: it is in {seen[name]} too; remove one of them"
+                yield f"{at}: it is in {seen[name]} too; remove one of them"
             seen[name] = part
-            for problem in _problems_of_entry(case, name, entry, provenance):
-                yield f"{place}.entries.{name}{problem}"
+            if name not in known:
+                yield f"{at}: {case} has no such entry; update the program or remove it"
+            elif entry["unit"] not in known[name]:
+                yield f"{at}.unit: it is measured in {known[name][0]}; {AGAIN}"
+            for problem in _problems_of_entry(name, entry, provenance):
+                yield f"{at}{problem}"
+            if _seconds(entry) > TOOK_LONGER * content["took_s"] + TOOK_ROUNDED_S:
+                yield f"{at}.samples: they sum to more than the part's took_s; {AGAIN}"
 
 
-def _problems_of_entry(case: str, name: str, entry: Entry, provenance: Provenance) -> Iterator[str]:
-    """What no schema can say: known names, and a summary that follows from the samples."""
-    if name not in cases.load(case).ENTRIES:
-        yield f": {case} has no such entry; update the program or remove it"
-    if entry["unit"] == "s" and not all(entry["samples"]):
-        yield f".samples: a time of zero is no measurement; {AGAIN}"
-    summary = summarise(entry["samples"])
+def _problems_of_minute(place: str, written: str) -> Iterator[str]:
+    try:
+        minute = datetime.datetime.strptime(written, "%Y-%m-%dT%H:%MZ").replace(tzinfo=datetime.UTC)
+    except ValueError:
+        yield f"{place}: there is no minute {written}; {AGAIN}"
+    else:
+        if minute > _now() + datetime.timedelta(days=1):
+            yield f"{place}: {written} lies in the future; set the clock, and {AGAIN}"
+
+
+def _seconds(entry: Entry) -> float:
+    """The time that an entry's samples and warm-ups took; none for what is no time."""
+    if entry["unit"] != "s":
+        return 0.0
+    return float(sum(entry["samples"]) * entry.get("loops", 1) + sum(entry.get("warmups", [])))
+
+
+def _problems_of_entry(name: str, entry: Entry, provenance: Provenance) -> Iterator[str]:
+    """What no schema can say: possible samples, and a summary that follows from them."""
+    samples, unit = entry["samples"], entry["unit"]
+    if unit == "s" and min(samples) < SHORTEST_S:
+        yield f".samples: {shown(min(samples))} s is shorter than any measured time; {AGAIN}"
+    if max(samples) > LARGEST_SAMPLE.get(unit, math.inf):
+        yield f".samples: no machine gives {shown(max(samples))} {unit}; {AGAIN}"
+    summary = summarise(samples)
     for key in ("median", "smallest", "largest", "spread"):
         if not math.isclose(entry[key], getattr(summary, key), rel_tol=1e-9, abs_tol=1e-12):
             yield (
@@ -400,7 +438,7 @@ def _problems_of_entry(case: str, name: str, entry: Entry, provenance: Provenanc
             )
     if entry["noisy"] != summary.noisy:
         yield f".noisy: it contradicts the samples; {AGAIN}"
-    if "device_samples" in entry and len(entry["device_samples"]) != len(entry["samples"]):
+    if "device_samples" in entry and len(entry["device_samples"]) != len(samples):
         yield f".device_samples: there are not as many as samples; {AGAIN}"
     if entry["device"] != _device_of(name):
         yield f".device: {entry['device']} contradicts the entry's name; {AGAIN}"
@@ -419,11 +457,20 @@ def _device_of(name: str) -> str:
     return "webgpu" if "browser_gpu" in name else "cpu"
 
 
-def _problems_of_figures(result: Result) -> Iterator[str]:
-    """Whether the figures follow from the entries."""
+def _problems_of_figures(result: Result, definitions: Definitions) -> Iterator[str]:
+    """Whether what follows from the entries is possible, and the figures are that."""
+    entries = entries_of(result)
+    for definition in definitions.values():
+        if definition.kind == "rate":
+            found = catalogue.value_in(definition, entries)
+            if found and found.value > LARGEST_RATE[definition.unit]:
+                yield (
+                    f"at cases: {definition.targets[0]} works through {found.value:.3g} in a "
+                    f"second, more than any machine; {AGAIN}"
+                )
     if not result["figures"]:
         return
-    expected = with_figures(result)["figures"]
+    expected = with_figures(result, definitions)["figures"]
     for name, figure in result["figures"].items():
         place = f"at figures.{name}"
         if name not in expected:

@@ -3,17 +3,16 @@
 ``benchmarks/catalogue`` lists them. Nothing here imports PyTorch.
 """
 
-import json
 import re
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from benchmarks import catalogue, quantities, schema
+from benchmarks import catalogue, quantities, result_file
 from benchmarks.catalogue import Definition
 from benchmarks.groups import group_of
 from benchmarks.summary import Entry, Estimate
@@ -299,7 +298,10 @@ def _read(state: tuple[tuple[Path, int, int], ...]) -> Store:
     cited = [file for file in files if file.parent.name == CITATIONS.name]
     listed = [file for file in files if file.suffix == ".toml" and file not in cited]
     results = [file for file in files if file.suffix == ".json"]
-    return Store(read_catalogue(listed), sort_results(map(read_result, results)), _citations(cited))
+    definitions = read_catalogue(listed)
+    named = {definition.name: definition for definition in definitions}
+    found = sort_results(read_result(file, named) for file in results)
+    return Store(definitions, found, _citations(cited))
 
 
 def read_catalogue(files: Iterable[Path] | None = None) -> list[Definition]:
@@ -332,23 +334,20 @@ def _read_toml(path: Path) -> dict[str, Any]:
         raise FigureError(f"can't read {path}: {problem}") from None
 
 
-def read_result(path: Path) -> Result:
-    """A result file; `python -m benchmarks validate` checks it more closely.
+def read_result(path: Path, definitions: Mapping[str, Definition] | None = None) -> Result:
+    """A result file, checked as `python -m benchmarks validate` does.
+
+    Args:
+        path: The file.
+        definitions: The catalogue by name; the one in this repository by default.
 
     Raises:
-        FigureError: If it is damaged.
+        FigureError: If anything is wrong with it.
     """
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-        problem = schema.first_problem(content)
-    except (OSError, ValueError, RecursionError) as broken:
-        raise FigureError(
-            f"can't read {path} ({broken}); `python -m benchmarks validate {path}` says what to do"
-        ) from None
-    if problem is not None:  # a damaged file fails here, not on a page
-        raise FigureError(
-            f"{path} {problem}; `python -m benchmarks validate {path}` says what to do"
-        )
+        content = result_file.read(path, definitions)
+    except result_file.BadResultError as problem:
+        raise FigureError(str(problem)) from None
     return Result(
         content["provenance"],
         {name: entries_of(parts) for name, parts in content["cases"].items()},

@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 from markdown import Markdown
 
+from benchmarks import result_file
 from benchmarks.catalogue import Definition
+from benchmarks.result_file import BadResultError
 from lesson_site import figure_store, figures
 from lesson_site.claims import ClaimError, claims_of, holds
 from lesson_site.errors import PageError
@@ -190,20 +192,25 @@ def test_loader_bound_is_the_epoch_over_its_loader(definitions: list[Definition]
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ('{"cases": {}}', "version is missing"),
-        ('{"version": 2, ', "can't read"),
-        ("[" * 100_000, "can't read"),
+        ('{"version": 2, ', "is damaged"),
+        ("[" * 100_000, "nested too deeply"),
         (json.dumps({**good(), "provenance": {}}), "machine is missing"),
+        (json.dumps(good()).replace("0.0011,", "NaN,"), "NaN is no measured number"),
+        (json.dumps(good()).replace('"median": 0.0011', '"median": 1e-6'), "median: it is 1e-06"),
+        (json.dumps(good()).replace("2026-11-21", "2026-02-31"), "there is no day 2026-02-31"),
     ],
 )
-def test_a_damaged_result_file_is_named(text: str, said: str, tmp_path: Path) -> None:
-    """The message says which file, what is wrong, and which command says more."""
+def test_a_file_that_validate_refuses_is_refused_here(text: str, said: str, tmp_path: Path) -> None:
+    """With the same sentence, which names the file and says what is wrong."""
     path = tmp_path / "a.json"
     path.write_text(text, encoding="utf-8")
 
-    with pytest.raises(FigureError, match="validate") as refused:
+    with pytest.raises(BadResultError) as by_validate:
+        result_file.read(path)
+    with pytest.raises(FigureError) as refused:
         read_result(path)
 
+    assert str(by_validate.value) == str(refused.value)
     assert str(path) in str(refused.value)
     assert said in str(refused.value)
 

@@ -16,6 +16,7 @@ from benchmarks import cases
 from benchmarks.catalogue import FROM_RESULTS, Definition
 from benchmarks.method import entry as method_entry
 from benchmarks.predictions import keep_predictions
+from benchmarks.result_file import known_units
 from lesson_site.errors import PageError
 from lesson_site.figure_store import Result, Store, one_a_machine, read_catalogue
 from lesson_site.page import Page
@@ -489,10 +490,13 @@ def test_pages_stay_light_with_two_more_machines(tmp_path: Path) -> None:
 def made_up_file(machine_name: str) -> dict[str, Any]:
     """A result file of a GPU machine that holds every entry that the catalogue asks for."""
     parts: dict[str, Any] = {}
+    units = known_units({definition.name: definition for definition in read_catalogue()})
     for target in sorted({t for d in read_catalogue() for t in d.targets if not d.in_browser}):
         case, _, name = target.partition(":")
-        made = method_entry([1.231, 1.234, 1.239], "s", device="cuda" if "cuda" in name else "cpu")
-        one = {"finished": "2026-11-21T14:00Z", "took_s": 1.0, "load_average": 0.1, "entries": {}}
+        made = method_entry(
+            [1.231, 1.234, 1.239], units[case][name][0], device="cuda" if "cuda" in name else "cpu"
+        )
+        one = {"finished": "2026-11-21T14:00Z", "took_s": 9.0, "load_average": 0.1, "entries": {}}
         part = parts.setdefault(case, {"all": one})["all"]
         part["entries"][name] = {**made, "amount": 2e9}
     for case, of in parts.items():

