@@ -30,6 +30,7 @@ from lesson_code.foundations.debugging import (
     print_spoiled_batches,
     reload_with,
     runs_with,
+    seeded,
     spoiled_batches,
 )
 
@@ -285,6 +286,21 @@ def test_a_forward_pass_on_another_device_needs_everything_there() -> None:
     with pytest.raises(RuntimeError, match="device") as error:
         forward_with("mask", torch.device("meta"))
     assert any("x * torch.ones(16)" in str(frame.statement) for frame in error.traceback)
+
+
+def test_on_meta_everything_runs_but_no_loss_can_be_read() -> None:
+    """Backward and step go through; what has no value is the number to compare."""
+    meta = torch.device("meta")
+    model = seeded().to(meta)
+    optimizer = torch.optim.Adam(model.parameters())
+
+    loss = debugging.training_step(
+        model, optimizer, torch.ones(5, 4, device=meta), torch.zeros(5, dtype=torch.int64).to(meta)
+    )
+
+    assert "meta" == loss.device.type
+    with pytest.raises(RuntimeError, match="item"):
+        loss.item()
 
 
 @pytest.mark.gpu

@@ -1,5 +1,6 @@
 """The order of the steps, sorted digits, and what the table of loader settings says."""
 
+import copy
 import os
 import random
 import re
@@ -63,20 +64,49 @@ def test_the_late_order_stops_a_deeper_network(capsys: pytest.CaptureFixture[str
     assert second.startswith("round 2: RuntimeError: one of the variables needed")
 
 
-@pytest.mark.parametrize("optimizer", [torch.optim.SGD, torch.optim.Adam, torch.optim.AdamW])
-def test_the_late_order_stops_it_with_any_optimizer(
-    optimizer: type[torch.optim.SGD],
-) -> None:
-    """It is the change of a weight that is refused, whoever makes it."""
-    model = two_layers()
-    steps = optimizer(model.parameters(), lr=0.1)
+Optimizer = torch.optim.SGD | torch.optim.Adam | torch.optim.AdamW
+OPTIMIZERS = [torch.optim.SGD, torch.optim.Adam, torch.optim.AdamW]
+
+
+def loss_before_a_step(model: nn.Module, steps: Optimizer) -> torch.Tensor:
+    """A loss whose weights an optimizer changes before anything went backward."""
     model(torch.ones(3, 4)).square().mean().backward()
-    loss = model(torch.ones(3, 4)).square().mean()
+    loss: torch.Tensor = model(torch.ones(3, 4)).square().mean()
     steps.step()
     steps.zero_grad()
+    return loss
+
+
+@pytest.mark.parametrize("foreach", [True, False])
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+def test_the_late_order_stops_it_whichever_optimizer_steps(
+    optimizer: type[Optimizer], foreach: bool
+) -> None:
+    """It is the change of a weight that is refused."""
+    model = two_layers()
+    steps = optimizer(model.parameters(), lr=0.1, foreach=foreach)
 
     with pytest.raises(RuntimeError, match="modified by an inplace operation"):
-        loss.backward()
+        loss_before_a_step(model, steps).backward()
+
+
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+def test_a_fused_optimizer_is_not_noticed(optimizer: type[Optimizer]) -> None:
+    """The gradient is neither that of the weights before the step nor of those after it."""
+    torch.manual_seed(0)
+    model = two_layers()
+    before = copy.deepcopy(model)
+
+    loss_before_a_step(model, optimizer(model.parameters(), lr=0.1, fused=True)).backward()
+
+    mixed = next(model.parameters()).grad
+    assert mixed is not None
+    for weights in (before, copy.deepcopy(model)):
+        weights.zero_grad()
+        weights(torch.ones(3, 4)).square().mean().backward()
+        right = next(weights.parameters()).grad
+        assert right is not None
+        assert not torch.allclose(right, mixed)
 
 
 def test_clearing_after_the_step_is_as_good(one_thread: None) -> None:
