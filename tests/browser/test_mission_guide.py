@@ -247,8 +247,8 @@ def test_without_storage_the_mission_works_and_says_so_once(opened: Opened) -> N
 
     lock_first(page)
 
-    expect(page.get_by_text("Your browser keeps nothing for this site")).to_have_count(1)
-    expect(page.locator(".mission-status")).to_contain_text("Nothing is kept")
+    expect(page.locator("#mission-notices .mission-banner.amber")).to_have_count(1)
+    expect(page.locator(".mission-status")).to_contain_text("Not kept")
     assert barriers(page) == []
 
 

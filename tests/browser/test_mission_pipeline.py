@@ -119,6 +119,20 @@ def test_three_optimisations_reach_the_target(opened: Opener) -> None:
     assert kept_state(page)["act2"]["target_reached"]
 
 
+def test_the_status_line_says_when_the_settings_leave_the_target(opened: Opener) -> None:
+    """Reached stays reached, but not for a configuration that does not fit."""
+    page = opened(target_reached())
+    status = page.locator(".mission-status")
+    expect(status).to_contain_text("Target reached")
+    expect(status).not_to_contain_text("not with these settings")
+
+    page.get_by_role("switch", name="Checkpointing").click()
+
+    expect(banner(page)).to_contain_text("does not fit")
+    expect(status).to_contain_text("not with these settings")
+    assert kept_state(page)["act2"]["target_reached"]
+
+
 def test_recomputation_is_the_hatched_quarter_of_compute(opened: Opener) -> None:
     """Recomputation has a pattern of its own, at the right end of compute, and takes a quarter."""
     page = opened(target_reached())

@@ -118,11 +118,12 @@ export class MissionGuide extends HTMLElement {
     const { act, step } = whereNow(state);
     const complete = act === 2 && step === STEPS.length - 1 && state?.completed_at;
     const target = state && isOpen(state, "prediction-2") ? state.act2.target_reached : null;
-    const flag = failed() ? "Instruments closed" : mission.keepsForeign || !mission.lasting ? "Nothing is kept" : "";
+    const words = !target ? "not reached yet" : state && leftAgain(state) ? "reached, not with these settings" : "reached";
+    const flag = failed() ? "Instruments closed" : mission.keepsForeign || !mission.lasting ? "Not kept" : "";
     const place = (/** @type {number} */ index) => link([STEP_PLACES[act][index] ?? "", STEPS[index] ?? ""]);
     const line = complete ? ["Mission complete"] : [html("strong", {}, `Act ${act}`), ` · Step ${step + 1} of ${STEPS.length}: `, place(step)];
     if (!complete && act === 2 && STEPS[step] === "Reveal") line.push(", then ", link(LAPTOP));
-    if (target !== null) line.push(target ? " · Target reached" : " · Target not reached yet");
+    if (target !== null) line.push(` · Target ${words}`);
     if (flag) line.push(" · ", link(["mission-notices", flag]));
     redraw(this.#status, line);
     this.#steps.setAttribute("aria-label", `The steps of Act ${act}`);
@@ -145,7 +146,7 @@ export class MissionGuide extends HTMLElement {
     else if (keepsForeign) notices.push(this.#foreign(trouble));
     else if (trouble) notices.push(notice("amber", "Nothing was changed.", trouble));
     if (!lasting && !keepsForeign)
-      notices.push(notice("amber", "Nothing is kept.", "Your browser keeps nothing for this site: your progress ends when you close the page. Export still works."));
+      notices.push(notice("amber", "What you do now is not kept.", "Your browser refuses to keep it: it ends when you close the page. What was kept before stays. Export still works."));
     if (skippable)
       notices.push(notice("", "You have completed this mission before.", "Act 2 can be opened at once.", button("Skip to Act 2", skip)));
     this.#notices.replaceChildren(...notices);
@@ -167,6 +168,15 @@ export class MissionGuide extends HTMLElement {
     const choice = `${closed} If you do, what cannot be read is put aside, and not deleted.`;
     return notice("amber", "There is something from elsewhere.", `${trouble} ${choice}`, fresh, keep);
   }
+}
+
+/** Whether the analyzer stands at settings that do not reach the target. @param {State} state */
+function leftAgain({ act2: { controls } }) {
+  const { payload } = mission;
+  if (!payload) return false;
+  const { prefetch, mixed, checkpointing, batch, tensor_effect } = controls;
+  const row = payload.pipeline[[prefetch, mixed, checkpointing, batch, tensor_effect].join("/")];
+  return row?.target !== "reached" || tensor_effect !== payload.controls.pipeline?.tensor_effect?.default;
 }
 
 /** Put new children into an element unless they say the same, so that no focus is lost. @param {Element} element @param {(Node | string)[]} children */

@@ -214,9 +214,11 @@ export class MissionReflection extends Instrument {
       this.#choiceJudged.replaceChildren();
       return;
     }
+    const judged = html("p", {}, ...verdict({ label: choice, right: choice === right, says: own.feedback }));
+    if (choice !== right) return this.#choiceJudged.replaceChildren(judged); // the right one is still to be found
     const others = Object.entries(options).filter(([id]) => id !== choice);
     this.#choiceJudged.replaceChildren(
-      html("p", {}, ...verdict({ label: choice, right: choice === right, says: own.feedback })),
+      judged,
       html("p", {}, "The other fixes:"),
       html("ul", {}, ...others.map(([id, { feedback }]) => html("li", {}, html("strong", {}, id), `: ${feedback}`))),
     );
