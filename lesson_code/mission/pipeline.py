@@ -93,7 +93,7 @@ def pipeline(
 
     Args:
         prefetch: Eight workers load behind the device's work, into pinned memory.
-        mixed: 16-bit tensors, half the bytes to move.
+        mixed: Tensor arithmetic in 16 bits; the model halves the transfers, as the chapter does.
         checkpoint: Each layer is recomputed in backward.
         batch: Texts in a batch; one of those that the instrument offers.
         tensor: How many times faster mixed precision computes: 1 leaves that out of the model,

@@ -36,10 +36,10 @@ def predictions() -> dict[str, Any]:
         f"({exact_gb(optimizer_tax_bytes('fp32', PARAMETERS))} GB exact)",
         "arithmetic": _arithmetic(),
         "percent": {
-            "question": "A GPT-2 XL training loop on one data-centre GPU is set up properly: a "
-            "sensible batch size, no bugs, no augmentation. In one iteration, for what share of "
-            "the wall-clock time does the GPU perform tensor operations, rather than wait for "
-            "data or transfers?",
+            "question": "The chapter profiles a GPT-2 XL training loop on one data-centre GPU, "
+            "with a sensible batch size, no bugs and no augmentation. In one iteration of that "
+            "profile, for what share of the wall-clock time does the GPU perform tensor "
+            "operations, rather than wait for data or transfers?",
             "least": LEAST_PERCENT,
             "most": MOST_PERCENT,
             "right": RIGHT_PERCENT,
@@ -115,11 +115,12 @@ def _guessed(percent: int) -> str:
     """What is said to a guess of the baseline's compute share."""
     says: dict[GuessId, str] = {
         "close": "Close.",
-        "usual_guess": "Too high, and the usual guess: “set up properly” sounds like “busy”.",
+        "usual_guess": "Too high, and the usual guess: “no bugs” sounds like “busy”.",
         "too_high": "Too high.",
         "too_low": "Too low.",
     }
     return (
-        f"You said {percent} %; the baseline computes {RIGHT_PERCENT} % of the time. "
+        f"You said {percent} %; in the chapter’s profile the GPU computes {RIGHT_PERCENT} % of the "
+        "time. "
         f"{says[prediction2_feedback(percent).text_id]}"
     )

@@ -78,8 +78,8 @@ def _mixed_precision() -> dict[str, Any]:
         "sentence": [
             "A tensor that mixed precision keeps in 16 bits takes ",
             " less memory than in FP32, because ",
-            "; the static total of parameters, gradients and Adam state nevertheless becomes ",
-            " smaller.",
+            "; the static total of parameters, gradients and Adam state nevertheless shrinks ",
+            ".",
         ],
         "blanks": [
             _blank(
@@ -119,7 +119,7 @@ def _mixed_precision() -> dict[str, Any]:
             ),
             _blank(
                 3,
-                {"1.0": "1.0× (not smaller)", "1.3": "1.3×", "1.5": "1.5×", "2": "2×"},
+                {"1.0": "not at all", "1.3": "1.3×", "1.5": "1.5×", "2": "2×"},
                 "1.0",
                 f"{static}: the FP32 copy takes back what the 16-bit numbers save.",
                 {

@@ -43,15 +43,16 @@ MESSAGES = {
     "target.near.memory": "Near miss: utilisation {utilisation} % would pass, but {memory} GB does "
     "not fit in {budget} GB. The activations that checkpointing would throw away are in the way.",
     "target.near.fp32": "Near miss: utilisation {utilisation} %, MFU {mfu} %. It fits, and no FP32 "
-    "configuration comes closer: its transfers move twice the bytes.",
+    "configuration comes closer: in this model its transfers take twice as long.",
     "target.gauge": "Busier, not faster: recomputation raises utilisation and lowers MFU. Without "
     "checkpointing these settings have utilisation {off_utilisation} % and MFU {off_mfu} %; with "
     "it, {utilisation} % and {mfu} %.",
     "pipeline.goal": "Bring accelerator utilisation to {target} % or more, within {budget} GB.",
     "pipeline.cost.prefetch": f"Costs {LOADER_WORKERS} worker processes, and host memory for "
     f"{LOADER_WORKERS * PREFETCH_FACTOR} batches. What the model learns stays the same.",
-    "pipeline.cost.mixed": f"Transfers take {100 * MIXED_TRANSFER:.0f} % of their FP32 time. Costs "
-    "loss scaling with FP16 (not with BF16), and up to "
+    "pipeline.cost.mixed": f"In this model transfers take {100 * MIXED_TRANSFER:.0f} % "
+    "of their FP32 time; autocast would gain less. Costs loss scaling with FP16 (not with BF16), "
+    "and up to "
     f"{to_gb(weight_copy_bytes('autocast', GPT2_XL)):.2f} GB of weight copies.",
     "pipeline.cost.checkpointing": f"Costs {100 * RECOMPUTED_FORWARD:.0f} % more compute. "
     f"Activations get {FEWER_ACTIVATIONS:.1f}× smaller here with mixed precision (the chapter says "

@@ -15,7 +15,9 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_iter
 
-from lesson_code.mission import gpt2
+from lesson_code.lab.peak_memory import peak_memory
+from lesson_code.lab.training_memory import fill_state
+from lesson_code.mission import gpt2, worked
 from lesson_code.mission.activations import (
     activation_bytes,
     io_activation_bytes,
@@ -306,6 +308,25 @@ def test_static_bytes_are_what_a_step_leaves(regime: gpt2.Regime, optimizer: Opt
         left += [value for value in state.values() if torch.is_tensor(value) and value.numel() > 1]
     expected = static_bytes(regime, optimizer, gpt_param_count(TINY.arch))
     assert expected == sum(tensor.nbytes for tensor in left if tensor is not None)
+
+
+@pytest.mark.parametrize(("way", "copies"), [("foreach", 1), ("fused", 0)])
+def test_adams_temporaries_are_one_copy_of_the_parameters_unless_it_is_fused(
+    way: str, copies: int
+) -> None:
+    """On a GPU ``foreach`` is the default; a whole step of the XL is a quarter more with it."""
+    with FakeTensorMode(), torch.device("cuda"):
+        model = nn.Sequential(*(nn.Linear(256, 256, bias=False) for _ in range(8)))
+        optimizer = torch.optim.Adam(model.parameters(), **{way: True})
+        fill_state(optimizer, model)
+        for parameter in model.parameters():
+            parameter.grad = torch.zeros_like(parameter)
+        peak = peak_memory(optimizer.step, model, optimizer, torch.zeros(1))
+    parameters = peak.parameters
+
+    assert pytest.approx(4 + copies, abs=0.01) == peak.total / parameters
+    weights = worked.ledger_part("params", "fp32")
+    assert 4 * weights == worked.static_memory("fp32", "adam")
 
 
 def test_arithmetic_is_what_pytorch_counts() -> None:
