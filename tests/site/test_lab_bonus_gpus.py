@@ -1,4 +1,4 @@
-"""What the pages on several GPUs and on a kernel of one's own say, and what they must not say."""
+"""The pages on several GPUs and on a kernel of one's own keep their parts, and count right."""
 
 import re
 
@@ -10,54 +10,6 @@ from tests.building import REPOSITORY
 PAGES = REPOSITORY / "docs" / "lab"
 GPUS = (PAGES / "bonus-multi-gpu.md").read_text(encoding="utf-8")
 KERNEL = (PAGES / "bonus-custom-kernel.md").read_text(encoding="utf-8")
-
-
-def words(text: str) -> str:
-    """A page in one line."""
-    return " ".join(text.split())
-
-
-@pytest.mark.parametrize(
-    "fact",
-    [
-        "torchrun --standalone --nproc-per-node=2 -m lesson_code.lab.data_parallel",  # C64
-        "It is history.",  # C64
-        "Its own documentation recommends `DistributedDataParallel`, even on a single machine.",
-        "its older name `broadcast_buffers` is deprecated since PyTorch 2.13",
-        "`forward_sync_buffers`",
-        "Equal ranks show that gradients are exchanged, not that the data are shared out.",
-        "the largest difference to one process is below 0.000001",
-        r"$$2 \cdot \frac{N - 1}{N} \cdot G$$",
-    ],
-)
-def test_the_page_on_several_gpus_says_it(fact: str) -> None:
-    """The facts stand on the page."""
-    assert fact in words(GPUS)
-
-
-@pytest.mark.parametrize(
-    "fact",
-    [
-        "TRITON_INTERPRET=1",  # C65
-        "if you ask before Triton is imported",
-        "PyTorch's builds for CPUs only come without Triton",
-        "It is compiled only where both `nvcc` and a GPU are found.",
-        "Try `torch.compile` first.",
-        "Expect nothing from a matrix product of your own",
-        "`torch.library.opcheck(fused, (x, y))`",
-        "the result is as large as $y$, the quotient is less exact",
-    ],
-)
-def test_the_page_on_kernels_says_it(fact: str) -> None:
-    """The facts stand on the page."""
-    assert fact in words(KERNEL)
-
-
-def test_dataparallel_is_named_as_history_only() -> None:
-    """The old wrapper has one question, and no code on the page uses it."""
-    [question] = [line for line in GPUS.splitlines() if "nn.DataParallel" in line]
-
-    assert question.startswith("??? question")
 
 
 def test_the_kernels_come_in_order() -> None:
@@ -93,13 +45,6 @@ def test_every_way_is_measured(way: str) -> None:
 
 
 @pytest.mark.parametrize("text", [GPUS, KERNEL], ids=["several GPUs", "kernel"])
-def test_no_gain_is_typed(text: str) -> None:
-    """No multiplier stands in the text: gains are measured, or they are not there."""
-    assert not re.search(r"\d\s?[x×] (?:fast|slow|less|more)", text)
-    assert not re.search(r"\d+(?:\.\d+)?x\b", text)
-
-
-@pytest.mark.parametrize("text", [GPUS, KERNEL], ids=["several GPUs", "kernel"])
 def test_every_page_has_what_a_bonus_has(text: str) -> None:
     """What runs where, the steps, a check of one's own work, and questions."""
     anchors = re.findall(r"^#{2,3} .+ \{ #([\w-]+) \}$", text, flags=re.MULTILINE)
@@ -114,7 +59,6 @@ def test_the_losses_of_two_means_are_not_weighted() -> None:
     weights = [1 / 2 / 24, 1 / 2 / 8]
 
     assert 3 == pytest.approx(weights[1] / weights[0])
-    assert "counts three times as much" in GPUS
 
 
 def test_the_last_block_is_counted_right() -> None:
@@ -122,8 +66,6 @@ def test_the_last_block_is_counted_right() -> None:
     blocks = -(-5000 // 1024)
 
     assert (5, 904, 120) == (blocks, 5000 - 4 * 1024, blocks * 1024 - 5000)
-    assert "the fifth has 904 left" in KERNEL
-    assert "its other 120 lanes" in KERNEL
 
 
 def test_two_lines_of_the_loop_are_new() -> None:

@@ -1,4 +1,4 @@
-"""Bonus pages 3 and 4 of the lab keep their parts, and say nothing that was found untrue."""
+"""Bonus pages 3 and 4 of the lab keep their parts."""
 
 import re
 
@@ -14,20 +14,6 @@ LAB = REPOSITORY / "docs" / "lab"
 DASHBOARD = (LAB / "bonus-memory-dashboard.md").read_text(encoding="utf-8")
 CHECKPOINTING = (LAB / "bonus-checkpointing.md").read_text(encoding="utf-8")
 
-PHRASES = [
-    (DASHBOARD, "tests run all of them. Step 5, the allocator's own history, needs an NVIDIA GPU."),
-    (DASHBOARD, "**So compare valleys, not peaks.**"),
-    (DASHBOARD, "its graph has been through `backward`, which emptied it"),
-    (DASHBOARD, "The profiler's `export_memory_timeline` is deprecated in PyTorch 2.15"),
-    (DASHBOARD, "python -m torch.cuda._memory_viz trace_plot training.pickle -o training.html"),
-    (DASHBOARD, "the page that it writes fetches its viewer from the web"),
-    (DASHBOARD, "A snapshot is a pickle, so open only those that you made."),
-    (CHECKPOINTING, "Say it in every call"),
-    (CHECKPOINTING, "Each step updates the running statistics twice, with either form."),
-    (CHECKPOINTING, "**What waits for backward is not the peak.**"),
-    (CHECKPOINTING, "Only for $k = a$ is that $\\sqrt{n}$."),
-    (CHECKPOINTING, "What goes into this block is ten times less than what it saves."),
-]
 SHOWN = [
     (DASHBOARD, 'lesson-chart show="memory_curve"'),
     (DASHBOARD, 'lesson-chart show="memory_snapshot"'),
@@ -40,15 +26,6 @@ SHOWN = [
     (CHECKPOINTING, 'of="lab/checkpoint_segments:print_selective"'),
     (CHECKPOINTING, "[[checkpointing.resnet50.slowdown]]"),
     (CHECKPOINTING, "[[checkpointing.transformer.cuda_checkpointed_peak]]"),
-]
-# C66, C67, C73: what is not so.
-UNTRUE = [
-    r"segments of (?:about )?√n",
-    r"loss\)? keeps the whole graph",
-    r"less saved (?:always )?means a lower peak",
-    r"BatchNorm (?:is|statistics are) (?:not affected|unchanged)",
-    r"detach\(\)` frees",
-    r"empty_cache",
 ]
 
 
@@ -64,22 +41,10 @@ def test_a_page_has_a_goal_steps_and_questions(page: str) -> None:
     assert page.rstrip().endswith("{ .next-step }")
 
 
-@pytest.mark.parametrize(("page", "phrase"), PHRASES)
-def test_a_page_says_what_others_lean_on(page: str, phrase: str) -> None:
-    """The rules stand word for word."""
-    assert phrase in " ".join(page.split())
-
-
 @pytest.mark.parametrize(("page", "shown"), SHOWN)
 def test_a_page_shows_its_parts(page: str, shown: str) -> None:
     """Code, recordings, figures and the commands."""
     assert shown in page
-
-
-@pytest.mark.parametrize("untrue", UNTRUE)
-def test_what_was_found_untrue_is_not_said(untrue: str) -> None:
-    """Neither page repeats it."""
-    assert not re.search(untrue, DASHBOARD + CHECKPOINTING)
 
 
 def test_guesses_stand_before_what_answers_them() -> None:

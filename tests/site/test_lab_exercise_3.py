@@ -1,4 +1,4 @@
-"""The page of Exercise 3 has its parts, asks for what the starter has, and repeats no error."""
+"""The page of Exercise 3 has its parts, and asks for what the starter has."""
 
 import ast
 import re
@@ -9,7 +9,6 @@ from tests.building import REPOSITORY
 
 PAGE = (REPOSITORY / "docs" / "lab" / "exercise-3.md").read_text(encoding="utf-8")
 STARTER = (REPOSITORY / "lesson_code/lab/starter/03_memory_optimization.py").read_text("utf-8")
-ONE_LINE = " ".join(PAGE.split())
 
 CAUSES = [
     "the batch is too large",
@@ -20,18 +19,6 @@ CAUSES = [
     "another process",
     "validation without `no_grad`",
 ]
-PHRASES = [
-    "python -m lesson_code.lab start my-lab",
-    "python -m lesson_code.lab check 3 my-lab/03_memory_optimization.py",
-    "Read the whole message",
-    "print `tensor.device`, lower the batch size, and run on the CPU",
-    "Gradients stay equal bit for bit, dropout included",
-    "Saved bytes are what is left after forward",
-    "each small batch is normalised by [its own mean and variance](key-concepts.md#equality)",
-    "gives no gradient when no input requires one",
-    "It reads 2 after one step",
-    "On a GPU the mask takes one byte an element, and the factor is 10",
-]
 LINKS = [
     "bonus-checkpointing.md#steps",
     "key-concepts.md#accumulation",
@@ -39,16 +26,6 @@ LINKS = [
     "pitfalls-and-tips.md#leaks",
     "memory-mathematics.md#state",
     "exercise-4.md){ .next-step }",
-]
-# C37, C46, C47, C53, C67, C72, C73 of what older tutorials say, and prices without a year.
-UNTRUE = [
-    r"15,000|30,000",
-    r"empty_cache\S* (?:frees|releases) (?:the )?memory",
-    r"batch 256",
-    r"(?:always|exactly) (?:the same|equal) as a large batch",
-    r"halves? (?:the )?memory",
-    r"the more checkpoints",
-    r"GPU-Util",
 ]
 
 
@@ -95,27 +72,14 @@ def test_the_seven_causes_are_there() -> None:
     assert CAUSES == [cause for cause, _, _ in rows[2:]]
 
 
-@pytest.mark.parametrize("phrase", PHRASES)
-def test_the_page_says_what_it_has_to(phrase: str) -> None:
-    """Commands, the four steps before a solution, and the facts about checkpoints."""
-    assert phrase in ONE_LINE
-
-
 @pytest.mark.parametrize("link", LINKS)
 def test_the_page_leads_on(link: str) -> None:
     """To the table of segments, the equality, the levers, and the next exercise."""
     assert link in PAGE
 
 
-@pytest.mark.parametrize("untrue", UNTRUE)
-def test_what_older_tutorials_get_wrong_is_not_repeated(untrue: str) -> None:
-    """No page states it."""
-    assert not re.search(untrue, ONE_LINE)
-
-
 def test_prices_and_measurements_are_figures() -> None:
     """Rents with their year, and what a GPU measured, by name."""
-    assert "In early 2026" in PAGE
     for name in (
         "lab_exercise_3.rent_a100",
         "largest_batch.cuda_float32_best_rate",
