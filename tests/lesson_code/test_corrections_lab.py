@@ -1,5 +1,7 @@
 """Statements of the page "What we corrected in the lab" that no other test covers."""
 
+import inspect
+
 import pytest
 import torch
 
@@ -25,3 +27,10 @@ def test_utilisation_is_a_share_of_time() -> None:
     assert "percent of time" in documented
     assert "one or more kernels was executing" in documented
     assert "nvidia-smi" in documented
+
+
+def test_emulated_bfloat16_can_be_left_out_of_the_question() -> None:
+    """Without the argument a GPU that only emulates bfloat16 says that it has it."""
+    asked = inspect.signature(torch.cuda.is_bf16_supported).parameters["including_emulation"]
+
+    assert asked.default is True
