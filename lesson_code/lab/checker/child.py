@@ -4,17 +4,13 @@ First the list of checks, then whether the file could be imported, then what eac
 Where the system can fork there are two processes: one runs the answer, the other ends it.
 """
 
-import contextlib
-import ctypes
 import json
 import os
-import signal
 import sys
-import threading
 from dataclasses import asdict
 from pathlib import Path
 
-PR_SET_CHILD_SUBREAPER = 36  # from linux/prctl.h
+from lesson_code.lab.checker.keeper import keep_house
 
 
 def main(arguments: list[str]) -> None:
@@ -50,49 +46,6 @@ def main(arguments: list[str]) -> None:
         tell("")
         for check in checks[first:]:
             tell(asdict(judge(check, answer)))
-
-
-def keep_house() -> None:
-    """Fork: return in the new process, and end in this one whatever that one has started.
-
-    It does so when the new process ends, or when whoever asked closes our input, or dies.
-    """
-    adopt_orphans()
-    worker = os.fork()
-    if not worker:
-        return
-    threading.Thread(target=_end_with_input, args=(worker,), daemon=True).start()
-    os.waitpid(worker, 0)
-    while orphans := children():
-        for orphan in orphans:
-            with contextlib.suppress(OSError):
-                os.kill(orphan, signal.SIGKILL)
-                os.waitpid(orphan, 0)  # now its own children are ours
-    os.killpg(0, signal.SIGKILL)  # where orphans do not come to us, and at last this process
-
-
-def _end_with_input(worker: int) -> None:
-    while os.read(0, 1):
-        pass
-    with contextlib.suppress(ProcessLookupError):
-        os.kill(worker, signal.SIGKILL)
-
-
-def adopt_orphans() -> None:
-    """Become the parent of every descendant that loses its own, where the system can: on Linux."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-
-
-def children() -> list[int]:
-    """The processes whose parent is this one; none where the system has no /proc."""
-    found = []
-    for status in Path("/proc").glob("[0-9]*/stat"):
-        with contextlib.suppress(OSError):  # it has ended meanwhile
-            fields = status.read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
-            if int(fields[1]) == os.getpid():
-                found.append(int(status.parent.name))
-    return found
 
 
 if __name__ == "__main__":

@@ -40,7 +40,7 @@ class Child:
         command = [sys.executable, "-m", "lesson_code.lab.checker.child"]
         self.process = subprocess.Popen(
             [*command, str(exercise), str(path.resolve()), str(first)],
-            stdin=subprocess.PIPE,  # closed by us, or by our death, it ends the answer
+            stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             text=True,
             encoding="utf-8",
@@ -59,14 +59,11 @@ class Child:
         value: BaseException | None,
         at: TracebackType | None,
     ) -> None:
-        if self.process.stdin:
-            self.process.stdin.close()
+        self.process.terminate()
         if hasattr(os, "killpg"):
             self.listener.join(ENDING_S)  # it ends what the answer has started, then itself
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.process.pid, signal.SIGKILL)
-        else:
-            self.process.kill()
         self.process.wait()
         self.listener.join(ENDING_S)
 

@@ -1,11 +1,16 @@
 """The lab's one command: what it says about a fresh folder, a solved one, and wrong calls."""
 
+import importlib
+import os
+import re
+import signal
 import subprocess
 import sys
 import sysconfig
 import zipfile
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -20,6 +25,7 @@ from tests.lesson_code.foundations.lab.workspace import (
     solved_folder,
     starter_folder,
 )
+from tests.processes import gone
 
 RUNS_OF_ITS_OWN = ("2", "3", "4", "5")  # Steps 1 and 6 have tests of their own
 
@@ -211,6 +217,110 @@ def test_a_script_that_dies_or_hangs_is_survived(tmp_path: Path) -> None:
 
     assert -1 == died.status
     assert (1, "no\n") == (said.status, said.error)
+
+
+NOISY = """
+import os, sys
+os.write(1, b"noise\\n")
+os.system("echo noise")
+try:
+    input()
+except EOFError:
+    print("nothing to read")
+"""
+DAEMON = """
+import os, pathlib, time
+if not os.fork():
+    os.setsid()
+    if os.fork():
+        os._exit(0)
+    pathlib.Path("note").write_text(str(os.getpid()))
+    time.sleep(3600)
+while not os.path.exists("note") or not pathlib.Path("note").read_text():
+    time.sleep(0.05)
+print("on")
+"""
+
+
+def run_in_worker(folder: Path, **scripts: str) -> list[Any]:
+    """How these scripts end in the checker's process for scripts."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.chdir(folder)
+        worker = import_file(STARTER / "checks" / "worker.py", "lab_worker").Worker()
+        for name, code in scripts.items():
+            (folder / f"{name}.py").write_text(code, encoding="utf-8")
+        results = [worker.run(f"{name}.py") for name in scripts]
+        worker.close()
+    return results
+
+
+def test_what_a_scripts_programs_print_does_not_disturb(tmp_path: Path) -> None:
+    """A script may start a program of the system, and may ask for input that nobody types."""
+    noisy, next_one = run_in_worker(tmp_path, noisy=NOISY, quiet="print('quiet')\n")
+
+    assert (0, "nothing to read\n") == (noisy.status, noisy.output)
+    assert (0, "quiet\n") == (next_one.status, next_one.output)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows has no fork")
+def test_a_script_that_comes_to_its_end_twice_is_heard_once(tmp_path: Path) -> None:
+    """What it forked says nothing, and reads no job."""
+    code = "import os\nprint('child' if os.fork() == 0 else 'parent')\n"
+    forked, next_one = run_in_worker(tmp_path, forks=code, quiet="print('quiet')\n")
+
+    assert ["parent\n", "quiet\n"] == [forked.output, next_one.output]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere orphans do not come to the checker")
+def test_not_even_a_daemon_outlives_the_checks(tmp_path: Path) -> None:
+    """Nobody waits for it, and it ends."""
+    [result] = run_in_worker(tmp_path, daemon=DAEMON)
+
+    assert (0, "on\n") == (result.status, result.output)
+    assert gone(int((tmp_path / "note").read_text(encoding="utf-8")))
+
+
+def test_both_labs_end_processes_in_the_same_way() -> None:
+    """Each is handed out without the other, so each has the file."""
+    ours = REPOSITORY / "lesson_code" / "lab" / "checker" / "keeper.py"
+
+    assert ours.read_bytes() == (STARTER / "checks" / "keeper.py").read_bytes()
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="Windows has no such timer")
+@pytest.mark.parametrize("start", ["", "def gradient_of(name):\n    "])
+def test_a_loop_without_an_exit_is_stopped(
+    start: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the file itself or in a function of it; the line is named."""
+    monkeypatch.syspath_prepend(str(STARTER))
+    monkeypatch.setattr(importlib.import_module("checks.limit"), "LIMIT_S", 1.0)
+    code = f"PREDICTIONS = {{}}\n{start}while True:\n        pass\n"
+    (tmp_path / "explore_gradients.py").write_text(code, encoding="utf-8")
+
+    checked = check("2", tmp_path, "-k", "test_reset")
+
+    assert {"open"} == set(checked.states.values())
+    assert "the code does not come to an end" in checked.text
+    assert re.search(r"still at line \d of\s+explore_gradients\.py", checked.text)
+
+
+def test_what_would_steer_a_terminal_is_written_as_a_number(tmp_path: Path) -> None:
+    """Text out of a script neither clears the screen nor changes its colours."""
+    code = "raise ValueError('\\x1b[2J\\x9b31m')\n"
+    (tmp_path / "explore_gradients.py").write_text(code, encoding="utf-8")
+
+    text = check("2", tmp_path).text
+
+    assert r"ValueError: \x1b[2J\x9b31m" in text
+    assert [] == [c for c in text if not c.isprintable() and c != "\n"]
+
+
+def test_a_folder_in_a_files_place_is_named(tmp_path: Path) -> None:
+    """It is not missing: it is of another kind."""
+    (tmp_path / "explore_gradients.py").mkdir()
+
+    assert "explore_gradients.py is a folder" in check("2", tmp_path).text
 
 
 def changed_script(folder: Path, name: str, old: str, new: str) -> Path:

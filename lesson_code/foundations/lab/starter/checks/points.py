@@ -41,6 +41,7 @@ def require(holds: bool, symptom: str, evidence: str) -> None:
 def read(name: str) -> str:
     """The text of a file in the learner's folder."""
     path = Path.cwd() / name
+    require(not path.is_dir(), f"{name} is a folder", f"the file {name} belongs in {path.parent}")
     require(path.is_file(), f"{name} is missing", f"there is no such file in {path.parent}")
     return path.read_text(encoding="utf-8")
 

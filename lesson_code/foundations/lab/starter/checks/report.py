@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from .limit import EndlessError
 from .points import Finding, OpenPointError
 
 FILES = {
@@ -113,7 +114,7 @@ class Report:
 
 def findings_of(problem: BaseException) -> Iterable[Finding]:
     """What a check found; an error out of the learner's code counts as one."""
-    if isinstance(problem, OpenPointError):
+    if isinstance(problem, OpenPointError | EndlessError):
         return problem.findings
     message = " ".join(str(problem).split()) or "without a message"
     symptom = f"the code stops with {type(problem).__name__}: {message}"
@@ -134,10 +135,18 @@ def _mark(item: pytest.Item) -> tuple[str, str]:
     return mark.args if mark else (item.name, "")
 
 
+def printable(text: str) -> str:
+    """The same in one line, with a number for every character that could steer a terminal."""
+    return "".join(
+        c if c.isprintable() else c.encode("unicode_escape").decode("ascii")
+        for c in " ".join(text.split())
+    )
+
+
 def _labelled(label: str, text: str) -> list[str]:
     indent = " " * 16
     return textwrap.wrap(
-        text,
+        printable(text),
         WIDTH,
         initial_indent=f"      {label + ':':<10}",
         subsequent_indent=indent,

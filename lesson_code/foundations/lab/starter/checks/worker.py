@@ -9,6 +9,7 @@ import json
 import os
 import queue
 import runpy
+import signal
 import subprocess
 import sys
 import threading
@@ -16,6 +17,8 @@ import traceback
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
+
+ENDING_S = 10.0  # for all that a script has started to be gone
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,7 @@ class Worker:
     def __init__(self) -> None:
         self.process: subprocess.Popen[str] | None = None
         self.answers: queue.Queue[str] = queue.Queue()
+        self.listener = threading.Thread()
 
     def run(self, script: str, *arguments: str, timeout_s: float = 300) -> Result:
         """Run a script of the current folder as `python script arguments…` would.
@@ -62,11 +66,18 @@ class Worker:
         return Result(**json.loads(answer))
 
     def close(self) -> None:
-        """End the process, if there is one."""
-        if self.process:
-            self.process.kill()
-            self.process.communicate()
-            self.process = None
+        """End the process, if there is one, and all that its scripts have started."""
+        if self.process is None:
+            return
+        if self.process.stdin:
+            self.process.stdin.close()
+        self.process.terminate()
+        if hasattr(os, "killpg"):
+            self.listener.join(ENDING_S)  # it ends the scripts, then itself
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+        self.process = None
 
     def _started(self) -> subprocess.Popen[str]:
         if self.process and self.process.poll() is not None:
@@ -79,17 +90,19 @@ class Worker:
                 stdout=subprocess.PIPE,
                 text=True,
                 encoding="utf-8",
+                start_new_session=True,  # so that what a script starts can be stopped with it
             )
             arguments = (self.process, self.answers)
-            threading.Thread(target=_listen, args=arguments, daemon=True).start()
+            self.listener = threading.Thread(target=_listen, args=arguments, daemon=True)
+            self.listener.start()
         return self.process
 
 
 def _listen(process: subprocess.Popen[str], answers: queue.Queue[str]) -> None:
     """Pass on every line, and an empty one at the end."""
     if process.stdout:
-        with contextlib.suppress(ValueError):  # closed while it was read
-            for line in process.stdout:
+        with process.stdout as lines:
+            for line in lines:
                 answers.put(line)
     answers.put("")
 
@@ -132,12 +145,28 @@ def _status_of(path: Path) -> int:
 
 def main() -> None:
     """Do jobs until there are no more."""
-    answers = sys.stdout
-    for line in sys.stdin:
-        job = json.loads(line)
-        result = run_script(Path(job["folder"]), job["script"], job["arguments"])
-        print(json.dumps(vars(result)), file=answers, flush=True)
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    with (
+        os.fdopen(os.dup(0), encoding="utf-8") as jobs,
+        os.fdopen(os.dup(1), "w", encoding="utf-8") as answers,
+    ):
+        # What a script's programs print must not come between our lines, nor read them.
+        os.dup2(nowhere, 0)
+        os.dup2(nowhere, 1)
+        worker, channels = os.getpid(), (jobs.fileno(), answers.fileno())
+        if hasattr(os, "register_at_fork"):  # what a script forks keeps nobody listening
+            os.register_at_fork(after_in_child=lambda: [os.dup2(nowhere, c) for c in channels])
+        for line in jobs:
+            job = json.loads(line)
+            result = run_script(Path(job["folder"]), job["script"], job["arguments"])
+            if os.getpid() != worker:  # a script forked, and came to its end twice
+                os._exit(0)
+            print(json.dumps(vars(result)), file=answers, flush=True)
 
 
 if __name__ == "__main__":
+    if hasattr(os, "fork"):
+        from keeper import keep_house  # type: ignore[import-not-found]
+
+        keep_house()
     main()
