@@ -15,6 +15,7 @@ from pathlib import Path
 import psutil
 
 from tests.building import REPOSITORY
+from tests.processes import hear_signals
 
 PATIENCE_S = 60.0
 ADDRESS = re.compile(r"http://127\.0\.0\.1:(?P<port>\d+)/lesson/\?token=(?P<token>\w+)")
@@ -74,6 +75,7 @@ def live(site: Path, *options: str) -> Iterator[Live]:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
+        preexec_fn=hear_signals,
     )
     assert process.stdout is not None
     too_long = threading.Timer(PATIENCE_S, process.kill)

@@ -1,10 +1,17 @@
 """What tests ask of processes that they or the project have started."""
 
+import signal
 import time
 
 import psutil
 
 PATIENCE_S = 60.0
+
+
+def hear_signals() -> None:
+    """In a new process, before its program: no signal is ignored because the tests ignore it."""
+    for number in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
 
 
 def gone(*processes: psutil.Process | int) -> bool:

@@ -42,9 +42,11 @@ class LiveServer(ServerApp):
 
     def init_signal(self) -> None:
         """Stop on Ctrl-C, on SIGTERM and with the terminal, and end every kernel."""
-        for name in ("SIGINT", "SIGTERM", "SIGHUP"):
-            if hasattr(signal, name):  # Windows has no SIGHUP
-                signal.signal(getattr(signal, name), self._stop_at_once)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, self._stop_at_once)
+        hangup = getattr(signal, "SIGHUP", None)  # which Windows lacks, and nohup has ignored
+        if hangup and signal.getsignal(hangup) is not signal.SIG_IGN:
+            signal.signal(hangup, self._stop_at_once)
 
     def _stop_at_once(self, *_: object) -> None:
         if not self._stopping:

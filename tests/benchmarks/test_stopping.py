@@ -8,6 +8,7 @@ from pathlib import Path
 
 from benchmarks.stopping import STOPPED
 from tests.building import REPOSITORY
+from tests.processes import hear_signals
 
 SLOW = 'import time\nprint("loading", flush=True)\ntime.sleep(600)\n'
 
@@ -22,6 +23,7 @@ def test_it_ends_in_a_sentence(tmp_path: Path) -> None:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=hear_signals,
     ) as run:
         assert run.stdout
         assert "loading\n" == run.stdout.readline()
