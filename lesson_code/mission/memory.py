@@ -207,6 +207,8 @@ def ledger_total_bytes(
 ) -> int:
     """Bytes of all parts at once, as when gradients stay while the next forward pass runs.
 
+    Where they stay in backward as well, ``logits_gradient_bytes`` come on top.
+
     Args and errors: as ``ledger``.
     """
     return sum(ledger(regime, optimizer, recompute, batch, arch).values())

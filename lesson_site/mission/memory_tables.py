@@ -363,7 +363,7 @@ def largest_batch_table() -> Table:
     return Table(
         name="table-largest-batch",
         caption=f"The largest batch of GPT-2 XL with Adam in {gb(budget)} GB",
-        head=("Regime and mode", "Gradients stay in memory", "Gradients freed in each step"),
+        head=("Regime and mode", "Gradients stay during forward", "Gradients freed before it"),
         rows=tuple(
             (
                 f"{REGIME_NAMES[regime]}, {RECOMPUTE[recompute].lower()}",
