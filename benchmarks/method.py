@@ -21,7 +21,7 @@ import torch
 from torch.nn import functional as F
 from torch.utils.checkpoint import checkpoint
 
-from benchmarks.summary import Entry, summarise
+from benchmarks.summary import Entry, entry
 from lesson_code.timing import time_repeatedly
 
 REPETITIONS = 5
@@ -137,30 +137,6 @@ def in_turn(arms: Mapping[str, T], number: int) -> list[tuple[str, T]]:
     So a machine that slows down steadily slows the first arm down as much as the last one.
     """
     return list(arms.items())[:: -1 if number % 2 else 1]
-
-
-def entry(samples: list[float], unit: str, *, device: str, **more: Any) -> Entry:
-    """What a result file keeps of one measured thing.
-
-    Args:
-        samples: Raw values in ``unit``.
-        unit: ``s``, ``percent``, ``epochs``, ``bytes``, ``samples`` or ``plain``.
-        device: ``cpu``, ``cuda`` or, in a browser, ``webgpu``.
-        more: Warm-ups, loops, seed, loss and settings, where there are any.
-    """
-    samples = [float(sample) for sample in samples]
-    summary = summarise(samples)
-    return {
-        "unit": unit,
-        "device": device,
-        "median": summary.median,
-        "smallest": summary.smallest,
-        "largest": summary.largest,
-        "spread": summary.spread,
-        "noisy": summary.noisy,
-        "samples": samples,
-        **{name: value for name, value in more.items() if value is not None},
-    }
 
 
 def peak_memory(

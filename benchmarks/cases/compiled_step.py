@@ -14,8 +14,8 @@ from torch import nn
 
 from benchmarks.cases import Part, Plan
 from benchmarks.compiling import compile_something_small, compiler, nothing_compiled_yet
-from benchmarks.method import Arm, entry, measure
-from benchmarks.summary import Entry
+from benchmarks.method import Arm, measure
+from benchmarks.summary import Entry, entry
 from lesson_code.gpu_training.training import Batch, train_one_epoch
 from lesson_code.models import MNISTClassifier
 from lesson_code.timing import time_repeatedly

@@ -17,8 +17,7 @@ from torch.multiprocessing.spawn import spawn
 from torch.nn.parallel import DistributedDataParallel
 
 from benchmarks.cases import Part, Plan, SkipPartError
-from benchmarks.method import entry
-from benchmarks.summary import Entry
+from benchmarks.summary import Entry, entry
 from lesson_code.lab.data_parallel import process_group
 from lesson_code.mission.gpt2 import GPT2_SMALL, GPT2Config, build, next_token_loss, precision
 from lesson_code.timing import time_repeatedly

@@ -11,8 +11,8 @@ import torch
 from torch import nn
 
 from benchmarks.cases import Part, Plan
-from benchmarks.method import entry, float32_products
-from benchmarks.summary import Entry
+from benchmarks.method import float32_products
+from benchmarks.summary import Entry, entry
 from lesson_code.gpu_training.training import train_one_epoch
 from lesson_code.models import TinyClassifier
 

@@ -10,8 +10,8 @@ from functools import partial
 import torch
 
 from benchmarks.cases import Part, Plan
-from benchmarks.method import entry, float32_products
-from benchmarks.summary import Entry
+from benchmarks.method import float32_products
+from benchmarks.summary import Entry, entry
 from lesson_code.foundations.acceleration import random_batch, set_up, train_step
 
 STEPS = 20

@@ -11,8 +11,7 @@ import torch
 from torch import nn
 
 from benchmarks.cases import Part, Plan
-from benchmarks.method import entry
-from benchmarks.summary import Entry
+from benchmarks.summary import Entry, entry
 
 INPUTS, HIDDEN, CLASSES = 256, 2048, 10
 BATCH_SIZE = 512

@@ -26,8 +26,8 @@ from benchmarks.cases._training_step import (
     random_images,
     resnet50,
 )
-from benchmarks.method import Arm, entry, measure, unless_memory_lacks
-from benchmarks.summary import Entry
+from benchmarks.method import Arm, measure, unless_memory_lacks
+from benchmarks.summary import Entry, entry
 from lesson_code.devices import synchronize
 
 CAP_BYTES = 8_000_000_000

@@ -10,8 +10,8 @@ from functools import partial
 import torch
 
 from benchmarks.cases import Part, Plan
-from benchmarks.method import Arm, entry, measure
-from benchmarks.summary import Entry
+from benchmarks.method import Arm, measure
+from benchmarks.summary import Entry, entry
 from lesson_code.devices import synchronize
 
 OPERATIONS = 1000

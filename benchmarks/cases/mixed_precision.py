@@ -27,8 +27,8 @@ from benchmarks.cases._training_step import (
     peaks_of,
 )
 from benchmarks.cases.mnist_epoch import training_images
-from benchmarks.method import entry, measure
-from benchmarks.summary import Entry
+from benchmarks.method import measure
+from benchmarks.summary import Entry, entry
 from lesson_code.data import as_tensors, load_mnist
 from lesson_code.gpu_training.training import Batch, evaluate
 from lesson_code.models import MNISTClassifier, parameter_count

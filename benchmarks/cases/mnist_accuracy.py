@@ -12,8 +12,7 @@ import torch
 from torch import nn
 
 from benchmarks.cases import MissingDataError, Part, Plan
-from benchmarks.method import entry
-from benchmarks.summary import Entry
+from benchmarks.summary import Entry, entry
 from lesson_code.data import make_loaders
 from lesson_code.gpu_training.training import evaluate, train_one_epoch
 from lesson_code.models import MNISTClassifier

@@ -17,8 +17,7 @@ from pathlib import Path
 import torch
 
 from benchmarks.cases import MissingDataError, Part, Plan
-from benchmarks.method import entry
-from benchmarks.summary import Entry
+from benchmarks.summary import Entry, entry
 from lesson_code.data import full_mnist, lay_out_subset
 
 NOTEBOOK = Path("docs/notebooks/2-3-2-gpu-training-solution.ipynb")

@@ -27,9 +27,9 @@ from torch.utils.data import DataLoader, Dataset
 
 from benchmarks.cases import IncompletePartError, Part, Plan
 from benchmarks.cases.utilisation import peak_product
-from benchmarks.method import entry, float32_products, in_turn, measure
+from benchmarks.method import float32_products, in_turn, measure
 from benchmarks.predictions import LOADERS, ORDER, RUNS, broken_order, keep_predictions
-from benchmarks.summary import Entry
+from benchmarks.summary import Entry, entry
 from lesson_code.devices import synchronize
 from lesson_code.mission.choices import Recompute
 from lesson_code.mission.gpt2 import (

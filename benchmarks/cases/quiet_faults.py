@@ -10,8 +10,7 @@ from functools import partial
 import torch
 
 from benchmarks.cases import MissingDataError, Part, Plan
-from benchmarks.method import entry
-from benchmarks.summary import Entry
+from benchmarks.summary import Entry, entry
 from lesson_code.data import as_tensors, load_mnist
 from lesson_code.foundations.losses import DIGIT_BATCH, DIGIT_EPOCHS, SoftmaxFirst, train_digits
 from lesson_code.foundations.modules import DigitClassifier

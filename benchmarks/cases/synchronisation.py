@@ -15,8 +15,8 @@ import torch
 from torch import nn
 
 from benchmarks.cases import Part, Plan
-from benchmarks.method import entry, in_turn
-from benchmarks.summary import Entry
+from benchmarks.method import in_turn
+from benchmarks.summary import Entry, entry
 from lesson_code.devices import synchronize
 
 LAYERS = 4

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 import torch
 
 from benchmarks.cases import Part, Plan, SkipPartError
-from benchmarks.method import entry, memory_before, unless_memory_lacks
+from benchmarks.method import memory_before, unless_memory_lacks
 from benchmarks.predictions import (
     CAP_BYTES,
     CONFIGURATIONS,
@@ -28,7 +28,7 @@ from benchmarks.predictions import (
     Configuration,
     keep_predictions,
 )
-from benchmarks.summary import Entry
+from benchmarks.summary import Entry, entry
 from lesson_code.devices import synchronize
 from lesson_code.mission.choices import Optimizer
 from lesson_code.mission.gpt2 import GPT2Config, build, next_token_loss, precision

@@ -18,9 +18,9 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from benchmarks.cases import Part, Plan, SkipPartError
 from benchmarks.cases.matmul import Format, product_arm
-from benchmarks.method import Arm, entry, measure
+from benchmarks.method import Arm, measure
 from benchmarks.provenance import ask_nvidia_smi, number
-from benchmarks.summary import Entry
+from benchmarks.summary import Entry, entry
 from lesson_code.devices import synchronize
 from lesson_code.mission.gpt2 import GPT2_SMALL, GPT2Config, build, next_token_loss, precision
 from lesson_code.models import MNISTClassifier

@@ -8,7 +8,7 @@ from typing import Any
 
 from benchmarks import result_file
 from benchmarks.catalogue import Definition
-from benchmarks.method import entry
+from benchmarks.summary import entry
 
 CPU_MACHINE: dict[str, Any] = {
     "machine": "cpu-2-cores",

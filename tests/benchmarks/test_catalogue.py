@@ -11,7 +11,7 @@ import torch
 from benchmarks import cases, catalogue, derived, schema
 from benchmarks.cases import Plan
 from benchmarks.catalogue import CatalogueError, Definition
-from benchmarks.method import entry
+from benchmarks.summary import entry
 from tests.benchmarks.made_up import timed
 
 DEFINITIONS = catalogue.read()

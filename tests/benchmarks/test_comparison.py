@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks import comparison, result_file
 from benchmarks.__main__ import main
-from benchmarks.method import entry
+from benchmarks.summary import entry
 from tests.benchmarks.made_up import CPU_MACHINE, GPU_MACHINE, good, part, result
 
 NBSP = "\N{NO-BREAK SPACE}"

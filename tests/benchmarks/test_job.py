@@ -21,8 +21,8 @@ from benchmarks import cases, job, provenance, result_file
 from benchmarks.__main__ import NO_COMMIT, STOPPED, main
 from benchmarks.cases import IncompletePartError, MissingDataError, Part, Plan, SkipPartError
 from benchmarks.job import Forecast, Outcome
-from benchmarks.method import entry
 from benchmarks.provenance import machine_slug
+from benchmarks.summary import entry
 from tests.benchmarks.made_up import CPU_MACHINE, catalogue_of, good
 from tests.building import REPOSITORY
 

@@ -14,13 +14,13 @@ import torch
 from benchmarks import method
 from benchmarks.method import (
     Arm,
-    entry,
     float32_products,
     measure,
     memory_before,
     peak_memory,
     unless_memory_lacks,
 )
+from benchmarks.summary import entry
 from lesson_code.timing import time_repeatedly
 
 CPU = torch.device("cpu")

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from benchmarks import cases
-from benchmarks.method import entry
 from benchmarks.predictions import (
     CONFIGURATIONS,
     LAPTOP,
@@ -18,6 +17,7 @@ from benchmarks.predictions import (
     problems,
     within_tolerance,
 )
+from benchmarks.summary import entry
 from lesson_code.mission.constants import MODEL_VERSION
 from lesson_code.mission.memory import to_gb
 

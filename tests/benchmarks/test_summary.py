@@ -3,8 +3,7 @@
 import pytest
 
 from benchmarks import summary
-from benchmarks.method import entry
-from benchmarks.summary import Estimate, estimate, summarise
+from benchmarks.summary import Estimate, entry, estimate, summarise
 
 
 def test_summary_of_known_samples() -> None:

@@ -14,9 +14,9 @@ from markdown import Markdown
 
 from benchmarks import cases
 from benchmarks.catalogue import FROM_RESULTS, Definition
-from benchmarks.method import entry as method_entry
 from benchmarks.predictions import keep_predictions
 from benchmarks.result_file import known_units
+from benchmarks.summary import entry as method_entry
 from lesson_site.errors import PageError
 from lesson_site.figure_store import Result, Store, one_a_machine, read_catalogue
 from lesson_site.page import Page

@@ -11,7 +11,7 @@ import torch
 
 from benchmarks.cases import IncompletePartError, Plan, SkipPartError, ladder
 from benchmarks.derived import ladder_distance, ladder_limit
-from benchmarks.method import entry
+from benchmarks.summary import entry
 from lesson_code.benchmarks.speed_ladder import Data, Training
 
 CPU = torch.device("cpu")

@@ -18,8 +18,7 @@ from benchmarks.cases._training_step import (
     peaks_of,
     resnet50,
 )
-from benchmarks.method import entry
-from benchmarks.summary import Entry
+from benchmarks.summary import Entry, entry
 
 CPU = torch.device("cpu")
 

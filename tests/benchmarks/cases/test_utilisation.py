@@ -13,7 +13,8 @@ from benchmarks import catalogue
 from benchmarks.cases import Plan, SkipPartError
 from benchmarks.cases import utilisation as case
 from benchmarks.cases.utilisation import peak_product
-from benchmarks.method import Arm, entry
+from benchmarks.method import Arm
+from benchmarks.summary import entry
 from lesson_code.mission.gpt2 import GPT2_SMALL, step_flops
 
 CPU = torch.device("cpu")

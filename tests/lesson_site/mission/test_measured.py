@@ -11,8 +11,8 @@ from xml.etree import ElementTree
 import pytest
 
 from benchmarks import result_file
-from benchmarks.method import entry
 from benchmarks.predictions import CONFIGURATIONS, keep_predictions, predictions
+from benchmarks.summary import entry
 from lesson_code.mission.constants import MODEL_VERSION
 from lesson_site.errors import PageError
 from lesson_site.figure_store import Result, Store, open_store, read_result

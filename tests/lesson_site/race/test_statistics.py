@@ -13,8 +13,7 @@ import pytest
 from benchmarks import catalogue, quantities, result_file
 from benchmarks.cases.race import BATCH_SIZES, PRODUCT_SIZES
 from benchmarks.derived import smallest_winning_size
-from benchmarks.method import entry
-from benchmarks.summary import rate, summarise
+from benchmarks.summary import entry, rate, summarise
 from lesson_code.benchmarks.race import HIDDEN_WIDTHS
 
 MODULES = Path(__file__).parents[3] / "docs" / "assets" / "elements" / "race"
