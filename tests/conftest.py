@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.building import once, real_site, shared_folder
+from tests.imports import packages_of
 
 if TYPE_CHECKING:
     import torch
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
 # the recorded outputs are compared in tests/recorded.
 SITE_ROOMS = ("browser", "lesson_site", "site")
 SITE_TOOLS = ("mkdocs", "pymdownx", "playwright", "html5lib")
+# Authors of pages may lack PyTorch: what these rooms have that needs it is then left out, and told.
+PAGE_ROOMS = ("assets", *SITE_ROOMS)
+WITHOUT_TORCH: list[str] = []
 # The marker, or the fixture below whose second value carries it.
 NEEDS_GPU = re.compile(r"\bmark\.gpu\b|\bdevice: torch\.device\b")
 
@@ -82,9 +86,28 @@ def gpu_tests_of_the_site(tests: Path = Path(__file__).parent) -> list[str]:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """With ``-m gpu``, leave out the site's tests where its tools are not installed."""
-    room = collection_path.parent == Path(__file__).parent and collection_path.name in SITE_ROOMS
-    return True if room and _without_site(config) else None
+    """Leave out the site's tests with ``-m gpu`` where its tools are not installed.
+
+    And where PyTorch is not, those of pages that need it.
+    """
+    tests = Path(__file__).parent
+    room = collection_path.parent == tests and collection_path.name in SITE_ROOMS
+    if room and _without_site(config):
+        return True
+    if collection_path.suffix != ".py" or find_spec("torch"):
+        return None
+    name = collection_path.relative_to(tests)
+    if name.parts[0] in PAGE_ROOMS and "torch" in packages_of(collection_path):
+        WITHOUT_TORCH.append(name.as_posix())
+        return True
+    return None
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Name what was left out for want of PyTorch."""
+    if WITHOUT_TORCH:
+        named = ", ".join(sorted(WITHOUT_TORCH))
+        terminalreporter.write_line(f"left out, since PyTorch is not installed: {named}")
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:

@@ -1,5 +1,6 @@
 """The suite on a machine that has a GPU and none of the site's tools."""
 
+import re
 import shutil
 import subprocess
 import sys
@@ -9,15 +10,18 @@ from pathlib import Path
 import pytest
 
 from tests.building import REPOSITORY
+from tests.imports import packages_of
 
-# Behaves as if the site's tools were not installed.
-WITHOUT_TOOLS = """
-import importlib.util, sys
-import pytest
-missing = (
+SITE = (
     *("mkdocs", "pymdownx", "playwright", "html5lib", "jsonschema", "plotly", "latex2mathml"),
     *("onnx", "onnxscript", "onnxruntime", "jupyter_server", "websocket"),
 )
+TORCH = ("torch", "torchvision")
+# Behaves as if some tools were not installed.
+WITHOUT = """
+import importlib.util, sys
+import pytest
+missing = sys.argv.pop(1).split()
 for name in missing:
     sys.modules[name] = None
 found = importlib.util.find_spec
@@ -26,9 +30,11 @@ sys.exit(pytest.main(["--collect-only", "-q", "-q", "-p", "no:cacheprovider", *s
 """
 
 
-def collect(*arguments: str, at: Path = REPOSITORY) -> subprocess.CompletedProcess[str]:
+def collect(
+    *arguments: str, at: Path = REPOSITORY, without: tuple[str, ...] = SITE
+) -> subprocess.CompletedProcess[str]:
     """Collect tests in a process that has none of the tools."""
-    command = [sys.executable, "-c", WITHOUT_TOOLS, *arguments]
+    command = [sys.executable, "-c", WITHOUT, " ".join(without), *arguments]
     return subprocess.run(command, cwd=at, capture_output=True, text=True, check=False)
 
 
@@ -52,7 +58,7 @@ def test_a_gpu_test_in_a_room_that_is_left_out_stops_a_promised_run(
     test: str, tmp_path: Path
 ) -> None:
     """``--require-gpu`` never passes with fewer tests than there are."""
-    for name in ("conftest.py", "building.py"):
+    for name in ("conftest.py", "building.py", "imports.py"):
         (tmp_path / "tests").mkdir(exist_ok=True)
         shutil.copy(REPOSITORY / "tests" / name, tmp_path / "tests" / name)
     shutil.copy(REPOSITORY / "pyproject.toml", tmp_path)
@@ -64,6 +70,17 @@ def test_a_gpu_test_in_a_room_that_is_left_out_stops_a_promised_run(
 
     assert refused.returncode == pytest.ExitCode.USAGE_ERROR
     assert "site/test_left_out.py" in refused.stderr
+
+
+def test_the_tests_of_pages_are_found_without_pytorch() -> None:
+    """Only what compares a page with PyTorch is left out, and the last line names it."""
+    found = collect("tests/assets", "tests/site", "tests/lesson_site", without=TORCH)
+
+    assert found.returncode == 0, found.stdout[-2000:] + found.stderr
+    assert "tests/site/test_pages.py" in found.stdout
+    left_out = re.findall(r"[\w/]+\.py", found.stdout.strip().splitlines()[-1])
+    assert all("torch" in packages_of(REPOSITORY / "tests" / name) for name in left_out)
+    assert len(left_out) < 10
 
 
 def test_the_whole_suite_is_not_passed_off_as_complete() -> None:
