@@ -51,7 +51,7 @@ const good = () => ({
   },
   cases: {
     tiny_epoch: {
-      all: { finished: "2026-11-21T14:00Z", took_s: 1, load_average: null, entries: { "a.cpu": entry } },
+      all: { finished: "2026-11-21T14:00Z", took_s: 9, load_average: null, entries: { "a.cpu": entry } },
     },
   },
   figures: { "a.cpu": figure, "b.cpu": figure },
@@ -124,7 +124,14 @@ const CHANGES = [
   ["markup in a name", (f) => (f.provenance.gpu = "<b>GPU</b>"), /provenance\.gpu: .*angle brackets/],
   ["a number as text", (f) => (f.figures["a.cpu"].value = "2"), /figures\.a\.cpu\.value: "2" is of the wrong kind/],
   ["neither entries nor a reason", (f) => delete f.cases.tiny_epoch.all.entries, /tiny_epoch\.all: it needs either/],
-  ["a figure's name that is none", (f) => (f.figures["A B"] = figure), /figures.*figure’?'?s name/],
+  ["a figure's name that is none", (f) => (f.figures["A B"] = figure), /figures.*figure's name/],
+  ["a day that is none", (f) => (f.provenance.date = "2026-02-31"), /provenance\.date: there is no 2026-02-31/],
+  ["a day to come", (f) => (f.provenance.date = "2099-12-31"), /2099-12-31 lies in the future/],
+  ["another median than its samples'", (f) => (f.cases.tiny_epoch.all.entries["a.cpu"].median = 3), /median: it is 3/],
+  ["more than its time", (f) => (f.cases.tiny_epoch.all.took_s = 1), /sum to more than the part/],
+  ["a version of two kinds", (f) => (f.version = "two"), /version: "two" is none of what may be there/],
+  ["a name that is too long", (f) => (f.figures["a".repeat(200)] = figure), /its name has to be a figure's name/],
+  ["a mark from right to left", (f) => (f.provenance.gpu = "A\u202e"), /character that nobody sees/],
   ["no figures", (f) => (f.figures = {}), /nothing was measured/],
   ["a text that runs over lines", (f) => (f.figures["a.cpu"].text = "2\ns"), /text: .*one line/],
 ];
@@ -136,6 +143,18 @@ for (const [name, change, sentence] of CHANGES) {
     assert.throws(() => read(bytesOf(file)), (error) => error instanceof ResultError && sentence.test(error.message));
   });
 }
+
+test("a key that stands twice is refused", () => {
+  const text = JSON.stringify(good()).replace('"quick":false', '"quick":false,"quick":false');
+
+  assert.throws(() => read(bytesOf(text)), /it has a key twice/);
+});
+
+test("a number beyond all numbers is refused as that", () => {
+  const text = JSON.stringify(good()).replace('"took_s":9', '"took_s":1e999');
+
+  assert.throws(() => read(bytesOf(text)), /a number beyond all numbers/);
+});
 
 test("every way of cutting a file short is refused in a sentence", () => {
   const whole = bytesOf(good());

@@ -359,7 +359,7 @@ def test_the_result_file_is_taken_where_machines_are_compared(
     page.locator("compare-machine input[type=file]").set_input_files(file)
 
     expect(page.locator("compare-machine [role=status]")).to_have_text(
-        f"{file.name} is good: 10 figures."
+        f"{file.name} is taken in: 10 figures."
     )
     expect(page.locator("compare-machine")).to_contain_text("onnxruntime-web 1.30.0 in ")
     text = made["figures"]["race.width_256.batch_64.browser_gpu"]["text"]

@@ -168,7 +168,7 @@ export class CompareMachine extends HTMLElement {
 function taken(name, count, ignored, lasting) {
   const others = ignored.length === 1 ? "1 figure is" : `${ignored.length} figures are`;
   return [
-    `${name} is good: ${count} figures.`,
+    `${name} is taken in: ${count} figures.`,
     ignored.length ? `${others} unknown to this site and left out.` : "",
     lasting ? "" : "Your browser keeps nothing for this site, so they last until you leave or reload it.",
   ]

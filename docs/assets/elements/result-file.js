@@ -1,9 +1,11 @@
 // Reads the result file of a learner's machine. Pure: bytes in, a result or one sentence out.
 //
 // What a good file looks like says benchmarks/schema.json, and a library compares the two. Here is
-// what no schema can say: whether it is text at all, whole, of today's version, and no quick trial.
+// what no schema can say: whether it is text at all, whole, of today's version, and no quick trial;
+// result-checks.js has what the numbers say of each other.
 
 import { isObject } from "./record.js";
+import { contradiction, oddity } from "./result-checks.js";
 
 /** @typedef {import("./own-machine.js").Figure} Figure */
 /** @typedef {{[field: string]: unknown}} Json */
@@ -41,11 +43,16 @@ export class ResultError extends Error {}
  * @throws {ResultError} with the place in the file, and what to do
  */
 export function readResult(bytes, { schema, validate, known }) {
-  const result = parsed(textOf(bytes));
+  const text = textOf(bytes);
+  const result = parsed(text);
   if (!isObject(result)) throw new ResultError("The file holds no JSON object, so it is no result file.");
+  const odd = oddity(text, result);
+  if (odd) throw new ResultError(`The file is damaged, ${odd}; ${AGAIN}.`);
   checkKind(result, versionOf(schema));
   const { valid, errors } = validate(result, schema, "2020-12");
   if (!valid) throw new ResultError(inWords(errors, result, schema));
+  const wrong = contradiction(result, Date.now());
+  if (wrong) throw new ResultError(`${wrong}; ${AGAIN}.`);
   return withKnownFigures(result, known);
 }
 
@@ -148,8 +155,9 @@ const stepsOf = (pointer) =>
     .map((step) => decodeURIComponent(step).replaceAll("~1", "/").replaceAll("~0", "~"));
 
 /** @param {Complaint} error @param {unknown} value @param {string} wanted */
-function complaint({ keyword, error }, value, wanted) {
+function complaint({ keyword, keywordLocation, error }, value, wanted) {
   const shown = quoted(JSON.stringify(value) ?? "nothing");
+  if (keywordLocation.includes("/propertyNames/")) return `its name has to be ${wanted || "shorter"}`;
   if (keyword === "false") return "no result file has such a field";
   if (keyword === "pattern") return wanted ? `it has to be ${wanted}` : `${shown} is not written as it has to be`;
   if (keyword === "exclusiveMinimum" || keyword === "minimum") return `${shown} is too small`;
@@ -157,7 +165,10 @@ function complaint({ keyword, error }, value, wanted) {
   if (keyword === "maxLength") return `${shown} is too long`;
   if (keyword === "type") return `${shown} is of the wrong kind`;
   if (keyword === "oneOf") return "it needs either entries or the reason why it was skipped";
-  return error.replace(/\.$/, "").replace(/^Instance does not have/, "it lacks");
+  if (keyword === "required") return `it lacks ${/"([^"]*)"/.exec(error)?.[1] ?? "a field"}`;
+  if (keyword.startsWith("min")) return "it is empty";
+  if (keyword.startsWith("max")) return "it holds too much";
+  return `${shown} is none of what may be there`;
 }
 
 /** What the schema says in words about the value that a keyword rejects. @param {Json} schema @param {string[]} way */
