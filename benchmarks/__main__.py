@@ -17,6 +17,7 @@ with stopped_quietly():
     from benchmarks.quantities import write
     from benchmarks.result_file import BadResultError, Result, entries_of
     from benchmarks.summary import Entry
+    from benchmarks.validate import validate
 
 NO_COMMIT = (
     "note: the result will name no commit, since the code has changes or is a copy without git; "
@@ -162,18 +163,7 @@ def _list(_: argparse.Namespace) -> int:
 
 def _validate(options: argparse.Namespace) -> int:
     """Check every file and name each bad one; 2 if there was any."""
-    bad = 0
-    for path in options.files:
-        try:
-            result = result_file.read(path)
-        except BadResultError as problem:
-            bad += 1
-            print(f"error: {problem}", file=sys.stderr)
-        else:
-            of_cases = entries_of(result)
-            cases_text = "1 case" if len(of_cases) == 1 else f"{len(of_cases)} cases"
-            print(f"{path}: good, {cases_text}, {sum(map(len, of_cases.values()))} entries")
-    return 2 if bad else 0
+    return validate(options.files)
 
 
 def _summarize(options: argparse.Namespace) -> int:

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from benchmarks import result_file, schema
+from benchmarks import result_file, schema, validate
 from benchmarks.__main__ import main
 from benchmarks.quantities import UNITS
 from benchmarks.result_file import BadResultError
@@ -618,16 +618,25 @@ def test_quick_results_lie_where_no_page_looks() -> None:
     assert result_file.FOLDER not in quick.parents
 
 
-def test_neither_pytorch_nor_a_library_is_needed_to_read_results() -> None:
+def test_neither_pytorch_nor_a_library_is_needed_to_check_results() -> None:
     """A build of the site has no PyTorch, and no second to spare for importing jsonschema."""
     code = (
-        "import sys; from pathlib import Path; from benchmarks import result_file; "
-        "[result_file.read(path) for path in result_file.FOLDER.glob('*/*.json')]; "
-        "print({'torch', 'jsonschema'} & sys.modules.keys())"
+        "import sys; from benchmarks import result_file, validate; "
+        "code = validate.main([str(path) for path in result_file.FOLDER.glob('*/*.json')]); "
+        "print(code, {'torch', 'jsonschema'} & sys.modules.keys())"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
-    assert "set()" == done.stdout.strip()
+    assert "0 set()" == done.stdout.splitlines()[-1]
+
+
+@pytest.mark.parametrize("arguments", [[], ["--help"]])
+def test_the_check_without_pytorch_takes_files_alone(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One sentence says so."""
+    assert 2 == validate.main(arguments)
+    assert "error: name the result files" in capsys.readouterr().err
 
 
 # What is here

@@ -159,3 +159,21 @@ def test_every_recording_of_a_gpu_is_handed_over_and_offered(tmp_path: Path) -> 
     for path in recordings:
         name = f"./{path.relative_to(tmp_path).as_posix()}"
         assert any(fnmatch.fnmatchcase(name, pattern) for pattern in offered)
+
+
+def test_only_what_passed_its_tests_is_published() -> None:
+    """The site follows the checks of a push, from the commit that they saw, its results first."""
+    content = read("pages.yml")
+    build = content["jobs"]["build"]
+    [checkout] = [step for step in build["steps"] if "actions/checkout@" in step.get("uses", "")]
+    commands = steps(build, "run")
+
+    assert {
+        "workflow_run": {"workflows": ["ci"], "types": ["completed"], "branches": ["main"]}
+    } == (content["on"])
+    assert read("ci.yml")["name"] == "ci"
+    assert "workflow_run.conclusion == 'success'" in build["if"]
+    assert "workflow_run.event == 'push'" in build["if"]
+    assert "${{ github.event.workflow_run.head_sha }}" == checkout["with"]["ref"]
+    assert "build" == content["jobs"]["deploy"]["needs"]
+    assert commands.index(next(c for c in commands if "benchmarks.validate" in c)) == 0
