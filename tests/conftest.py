@@ -94,7 +94,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     room = collection_path.parent == tests and collection_path.name in SITE_ROOMS
     if room and _without_site(config):
         return True
-    if collection_path.suffix != ".py" or find_spec("torch"):
+    if not collection_path.match("test_*.py") or find_spec("torch"):
         return None
     name = collection_path.relative_to(tests)
     if name.parts[0] in PAGE_ROOMS and "torch" in packages_of(collection_path):
