@@ -1,6 +1,6 @@
 """Optimizers compared on one step, and checkpoints from which a run goes on as if nothing happened.
 
-A checkpoint holds tensors and plain Python values only, so that it loads without running code.
+A checkpoint holds tensors and plain Python values only, so ``weights_only=True`` loads it.
 
 Shapes: B is the batch size, P the number of parameters.
 """
