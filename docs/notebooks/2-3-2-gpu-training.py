@@ -20,7 +20,7 @@
 #
 # **Predict the output before you run an exercise.** There is a cell for your guess. A wrong one is the part that you will remember.
 #
-# A GPU makes the comparisons interesting, and no cell needs one. Where there is none, the comparison says that it was skipped and what it would show.
+# A GPU makes the comparisons interesting, and no cell needs one. It has to be one that `torch.cuda` finds, NVIDIA's or AMD's: Apple's and Intel's are left alone. Where there is none, the comparison says that it was skipped and what it would show.
 # In Colab: *Runtime → Change runtime type → T4 GPU*.
 #
 # Computing takes, on the machine that was measured: with a GPU, [[notebook.cuda_time]]; on the CPU alone, [[notebook.cpu_time]].
