@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from benchmarks.result_file import plain
 from lesson_code.devices import cpu_name
 
 # What nvidia-smi calls it, and what we call it, with its unit.
@@ -30,7 +31,8 @@ def here(quick: bool = False) -> dict[str, Any]:
     """
     found = machine()
     found["precision"] |= recurrent_layers()
-    return {**found, "commit": commit(), "quick": quick}
+    names = {name: plain(value) for name, value in found.items() if isinstance(value, str)}
+    return {**found, **names, "commit": commit(), "quick": quick}
 
 
 def recurrent_layers() -> dict[str, bool]:

@@ -36,6 +36,8 @@ FOLDER = Path("benchmarks/results")
 QUICK_FOLDER = Path("build/benchmarks")
 LARGEST_BYTES = 5_000_000
 LARGEST_FIGURE = 1e18
+LONGEST_NAME = 120
+NO_NAME = str.maketrans("/\\<>", "    ")
 DEEPEST = 20  # objects and lists within each other; our own files have 9
 # What no clock and no machine can give. A clock that is earlier than this code is wrong itself.
 WRITTEN = datetime.datetime(2026, 11, 23, tzinfo=datetime.UTC)
@@ -61,6 +63,13 @@ WRITE_FIGURES = "`python -m benchmarks summarize --write FILE` computes them aga
 
 class BadResultError(ValueError):
     """A result file that can't be used; the message is one sentence: what, where, what to do."""
+
+
+def plain(text: str) -> str:
+    """A name of a processor, GPU or system as a file may hold it; ``unknown`` if none is left."""
+    unseen = ("Cc", "Cf", "Cs", "Zl", "Zp")
+    letters = ("" if unicodedata.category(letter) in unseen else letter for letter in text)
+    return " ".join("".join(letters).translate(NO_NAME).split())[:LONGEST_NAME] or "unknown"
 
 
 def empty(provenance: Provenance) -> Result:

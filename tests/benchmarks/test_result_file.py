@@ -640,6 +640,25 @@ def test_the_check_without_pytorch_takes_files_alone(
     assert "error: name the result files" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("told", "name"),
+    [
+        ("AMD EPYC 9V74", "AMD EPYC 9V74"),
+        ("A \u202eCPU\u200b", "A CPU"),
+        ("GPU/PCIe <b>\n", "GPU PCIe b"),
+        ("\ud800\u2028", "unknown"),
+        ("x" * 200, "x" * 120),
+    ],
+)
+def test_a_machine_with_an_odd_name_can_measure(told: str, name: str, tmp_path: Path) -> None:
+    """What no file may hold is left out of the name before anything is measured."""
+    content = good()
+    content["provenance"]["processor"] = result_file.plain(told)
+    result_file.write(content, tmp_path / "a.json")
+
+    assert name == result_file.read(tmp_path / "a.json")["provenance"]["processor"]
+
+
 # What is here
 
 

@@ -95,7 +95,7 @@ function provenanceOf(points, browser, now) {
 
 /** Text on one line without what no name in a result file may have. @param {string} text */
 function plain(text) {
-  const short = text.replace(/[\u0000-\u001f\u007f/\\<>]+/g, " ").trim().slice(0, LONGEST_NAME);
+  const short = text.replace(/[\u0000-\u001f\u007f/\\<>\p{Cf}\p{Cs}\p{Zl}\p{Zp}]+/gu, " ").trim().slice(0, LONGEST_NAME);
   return short || "unknown";
 }
 
