@@ -44,9 +44,9 @@ def test_pages_open_without_a_complaint(window: Window, root: str, address: str)
     window.errors.clear()
 
     window.open(root + address)
+    window.wait_for("document.querySelector('article h1') !== null")
     window.wait_for(SEEN)
 
-    assert window.evaluate("document.querySelector('h1') !== null")
     assert [] == window.errors
 
 
