@@ -15,7 +15,7 @@ from markdown.treeprocessors import Treeprocessor
 from markdown.util import AtomicString
 
 from lesson_site.errors import PageError
-from lesson_site.figure_store import Figure, FigureError, open_store
+from lesson_site.figure_store import Figure, FigureError, Store, open_store
 from lesson_site.page import current_page, line_of
 
 NAMED = r"\[\[([^\[\]\s]+)\]\]"
@@ -28,6 +28,7 @@ class Figures(InlineProcessor):
     def __init__(self, md: Markdown, used: dict[str, Figure]) -> None:
         super().__init__(NAMED, md)
         self.used = used
+        self.store: Store | None = None  # opened once a page: asking all files takes its time
 
     def handleMatch(  # type: ignore[override]  # noqa: N802 - Python-Markdown's name
         self,
@@ -38,7 +39,8 @@ class Figures(InlineProcessor):
         name = m[1]
         page = current_page(self.md)
         try:
-            figure = open_store().figure(name)
+            self.store = self.store or open_store()
+            figure = self.store.figure(name)
         except FigureError as problem:
             raise PageError(f"{line_of(page, m[0])}: {problem}") from problem
         self.used[name] = figure
@@ -91,12 +93,14 @@ class FiguresExtension(Extension):
         """After code spans (190) and escapes (180), before links (170); the list before toc (5)."""
         self.used: dict[str, Figure] = {}
         md.registerExtension(self)
-        md.inlinePatterns.register(Figures(md, self.used), "lesson-figures", 175)
+        self.figures = Figures(md, self.used)
+        md.inlinePatterns.register(self.figures, "lesson-figures", 175)
         md.treeprocessors.register(Sources(md, self.used), "lesson-figure-sources", 10)
 
     def reset(self) -> None:
         """Begin a new page."""
         self.used.clear()
+        self.figures.store = None
 
 
 def makeExtension(**options: Any) -> FiguresExtension:  # noqa: N802 - Python-Markdown's name

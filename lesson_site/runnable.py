@@ -17,9 +17,9 @@ import json
 import logging
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from html import escape
 from pathlib import Path
 
@@ -196,13 +196,20 @@ def run_lines(option: str) -> str:
     return text
 
 
-def _imports(path: Path) -> Iterator[str]:
+def _imports(path: Path) -> list[str]:
     """The full names of what a module imports, wherever in it."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    return _imports_of(path.read_text(encoding="utf-8"))
+
+
+@cache
+def _imports_of(source: str) -> list[str]:
+    found = []
+    for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
-            yield from (name.name for name in node.names)
+            found += [name.name for name in node.names]
         elif isinstance(node, ast.ImportFrom):
-            yield from (f"{node.module}.{name.name}" for name in node.names)
+            found += [f"{node.module}.{name.name}" for name in node.names]
+    return found
 
 
 def _file_of(parts: list[str], folder: Path) -> list[str]:

@@ -26,6 +26,7 @@ import re
 import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -83,7 +84,7 @@ class Definition:
         """Whether the race in a reader's browser gives it, and no job."""
         return any("browser" in target for target in self.targets)
 
-    @property
+    @cached_property
     def case(self) -> str | None:
         """The case that measures it; None if no case does."""
         if self.kind == "derived":
