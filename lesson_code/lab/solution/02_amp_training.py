@@ -20,6 +20,7 @@ Shapes: B is the batch size; images are (B, 1, 28, 28), float32; labels are (B,)
 """
 
 import math
+import statistics
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -201,19 +202,22 @@ def compare_speed(
         sync: Waits until the device has done what it was asked for.
         clock: Reads the time, in seconds.
         warmup: How often each step runs before its time counts.
-        iters: How often each step runs while its time counts.
+        iters: In how many rounds each step is timed once, in turn; the medians count.
     """
-    seconds = []
+
+    def seconds_of(step: Callable[[], object]) -> float:
+        sync()
+        start = clock()
+        step()
+        sync()
+        return clock() - start
+
     for step in (step_a, step_b):
         for _ in range(warmup):
             step()
-        sync()
-        start = clock()
-        for _ in range(iters):
-            step()
-        sync()
-        seconds.append((clock() - start) / iters)
-    a_s, b_s = seconds
+    # In turn, so that a machine that slows down meanwhile slows both.
+    rounds = [(seconds_of(step_a), seconds_of(step_b)) for _ in range(iters)]
+    a_s, b_s = (statistics.median(found) for found in zip(*rounds, strict=True))
     return Speed(a_s, b_s, a_s / b_s)
 
 

@@ -329,26 +329,26 @@ def run_benchmark(
         clock: The time now, in seconds.
         warmup: Calls of each step before it is timed.
         iters: Calls between starting the clock and stopping it.
-        repeats: How often to do that; the seconds of one call are the median.
+        repeats: How many rounds of that, each with all steps in turn; the median counts.
     """
     # --8<-- [start:run_benchmark]
-    rows: list[Row] = []
     for config in configs:
         for _ in range(warmup):
             config.step()
-        samples = []
-        for _ in range(repeats):
+    samples: list[list[float]] = [[] for _ in configs]
+    for _ in range(repeats):  # in turn, so that a machine that slows down slows all of them
+        for config, found in zip(configs, samples, strict=True):
             sync()
             start = clock()
             for _ in range(iters):
                 config.step()
             sync()
-            samples.append((clock() - start) / iters)
-        seconds = statistics.median(samples)
-        first = rows[0].seconds if rows else seconds
-        rate = config.samples / seconds
-        rows.append(Row(config.name, seconds, rate, first / seconds, config.peak_bytes))
-    return rows
+            found.append((clock() - start) / iters)
+    seconds = [statistics.median(found) for found in samples]
+    return [
+        Row(config.name, own, config.samples / own, seconds[0] / own, config.peak_bytes)
+        for config, own in zip(configs, seconds, strict=True)
+    ]
     # --8<-- [end:run_benchmark]
 
 
@@ -362,8 +362,9 @@ def limiting_resource(load_s: float, compute_s: float, doubled_s: float) -> str:
 
     Returns:
         Data, if a batch takes longer to load than to compute. Else launches, if twice the samples
-        take less than 1.5 times as long, so that most of the time does not depend on them. Else
-        computation, which means arithmetic or the memory's bandwidth.
+        take less than 1.5 times as long: most of the time is a fixed cost, of launches or of
+        kernels that are too small to fill the device. Else computation, which means arithmetic or
+        the memory's bandwidth.
     """
     # --8<-- [start:limiting_resource]
     if load_s > compute_s:

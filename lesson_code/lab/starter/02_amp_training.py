@@ -20,6 +20,7 @@ Shapes: B is the batch size; images are (B, 1, 28, 28), float32; labels are (B,)
 """
 
 import math
+import statistics
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -177,11 +178,13 @@ def compare_speed(
         sync: Waits until the device has done what it was asked for.
         clock: Reads the time, in seconds.
         warmup: How often each step runs before its time counts.
-        iters: How often each step runs while its time counts.
+        iters: In how many rounds each step is timed once, in turn; the medians count.
     """
     # A step returns when the device has been asked, not when it has finished. And the first steps
     # pay for things that no later one pays for. Where must the clock wait, and for what?
+    # A machine that slows down while you measure should slow both: let the two take turns.
     # Use the clock and the sync that you are given; the checker's device runs on its own time.
+    # Look up: statistics.median.
     raise NotImplementedError("TODO 2.7 compare speed")
 
 

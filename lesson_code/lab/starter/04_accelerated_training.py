@@ -279,11 +279,11 @@ def run_benchmark(
         clock: The time now, in seconds.
         warmup: Calls of each step before it is timed.
         iters: Calls between starting the clock and stopping it.
-        repeats: How often to do that; the seconds of one call are the median.
+        repeats: How many rounds of that, each with all steps in turn; the median counts.
     """
     # Four things make a timing true: a warm-up, waiting on both sides of the clock, division by
-    # what ran in between, and repetition. Use the clock that you are given; it may be a made-up
-    # one.
+    # what ran in between, and repetition. A fifth makes a comparison fair: taking turns, since a
+    # machine may slow down meanwhile. Use the clock that you are given; it may be a made-up one.
     # Look up: statistics.median.
     raise NotImplementedError("TODO 4.5 compare configurations")
 
@@ -298,8 +298,9 @@ def limiting_resource(load_s: float, compute_s: float, doubled_s: float) -> str:
 
     Returns:
         Data, if a batch takes longer to load than to compute. Else launches, if twice the samples
-        take less than 1.5 times as long, so that most of the time does not depend on them. Else
-        computation, which means arithmetic or the memory's bandwidth.
+        take less than 1.5 times as long: most of the time is a fixed cost, of launches or of
+        kernels that are too small to fill the device. Else computation, which means arithmetic or
+        the memory's bandwidth.
     """
     # Three measurements, two comparisons. Read the docstring as a decision table.
     raise NotImplementedError("TODO 4.6 name what limits the run")

@@ -1,7 +1,7 @@
 """Divides the time of the timed steps by all steps, those of the warm-up among them."""
 
 # fails: 2.7
-# says: got 38.463 ms (wait before the clock starts and before it stops, and divide by the timed
+# says: got 38.477 ms (wait before the clock starts and before it stops, and divide by the timed
 
 _right = compare_speed
 

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from functools import partial
+from itertools import count
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -45,7 +46,7 @@ def states(code: str, folder: Path) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("method", "reading_ms"),
     [
-        ("", 50.002),
+        ("", 50.020),
         ("never_waits", 0.020),
         ("waits_before_only", 0.020),
         ("waits_after_only", 114.996),
@@ -62,6 +63,15 @@ def test_the_clockwork_shows_what_each_method_reads(
     speed = compare_speed(device.launch, device.launch, device.wait, device.clock, 3, 10)
 
     assert reading_ms == pytest.approx(1e3 * speed.a_s, abs=1e-9)
+
+
+def test_a_machine_that_slows_down_slows_both_steps() -> None:
+    """Equal steps, two percent slower with every run: the ratio keeps what one run adds."""
+    device, runs = Clockwork(launch_s=0.0, first_s=0.0), count()
+    step = lambda: device.launch(0.05 * 1.02 ** next(runs))  # noqa: E731
+    speed = SOLUTION.compare_speed(step, step, device.wait, device.clock, warmup=1, iters=10)
+
+    assert 1 / 1.02 == pytest.approx(speed.ratio)
 
 
 def update(train_step: Any, make_optimizer: Optimizer) -> torch.Tensor:

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,6 +16,7 @@ import torch
 from torch import nn
 from torch.nn.functional import cross_entropy
 
+from lesson_code.benchmarks.how_we_measure import Clockwork
 from lesson_code.data import synthetic_digits
 from lesson_code.lab import tf32
 from lesson_code.lab.checks import exercise_4 as checks
@@ -196,6 +198,17 @@ def train_one_epoch(model, loader, optimizer, scaler, loss_fn, device, dtype, ac
 
     assert ("4.2", "pass") == (advised.todo, advised.state)
     assert advised.advice[0].startswith("an epoch of 8 batches takes 8 numbers out of tensors")
+
+
+def test_a_machine_that_slows_down_slows_all_configurations() -> None:
+    """Equal steps, two percent slower with every run: no row is far from the first."""
+    device, runs = Clockwork(launch_s=0.0, first_s=0.0), count()
+    step = lambda: device.launch(0.05 * 1.02 ** next(runs))  # noqa: E731
+    configs = [SOLUTION.Config(name, step, samples=64, peak_bytes=None) for name in "abc"]
+
+    rows = SOLUTION.run_benchmark(configs, device.wait, device.clock)
+
+    assert [1, 1 / 1.02, 1 / 1.02**2] == pytest.approx([row.speedup for row in rows])
 
 
 @pytest.mark.parametrize("precision", ["fp32", "bf16", "fp16"])
