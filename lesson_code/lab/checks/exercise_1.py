@@ -1,7 +1,7 @@
 """Exercise 1: placing tensors and models. Without a GPU, ``meta`` plays the other device.
 
-The ``meta`` device has shapes and types but no data, and PyTorch refuses to mix it with the CPU in
-the same way as it refuses a GPU.
+The ``meta`` device has shapes and types but no data, and the operations that are asked of it here
+refuse to mix it with the CPU, as they refuse a GPU; not every operation does.
 """
 
 from collections.abc import Iterator

@@ -14,6 +14,9 @@ from lesson_code.foundations import tensors
 
 META = torch.device("meta")
 GPU = torch.device("cuda:0")
+pretends = pytest.mark.skipif(
+    torch.version.cuda is None, reason="this PyTorch was built without CUDA: it can't pretend"
+)
 
 
 def printed(print_something: Callable[[], object], capsys: pytest.CaptureFixture[str]) -> str:
@@ -351,6 +354,7 @@ def test_meta_refuses_sums_norms_and_losses(
         refused(torch.rand(3, 4))
 
 
+@pretends
 @pytest.mark.parametrize("code", ["embedding(words)", "rows @ weights"])
 def test_a_fake_gpu_refuses_what_meta_lets_pass(code: str) -> None:
     """PyTorch's own stand-in for a GPU knows the devices of both."""
@@ -369,6 +373,7 @@ def test_a_gpu_refuses_what_meta_lets_pass(code: str) -> None:
         tensors.unnoticed_meetings(GPU)[code]()
 
 
+@pretends
 @pytest.mark.filterwarnings("ignore:.*data pointer")
 @pytest.mark.parametrize("layer", [nn.RNN, nn.LSTM, nn.GRU])
 def test_recurrent_layers_have_words_of_their_own(layer: type[nn.LSTM]) -> None:
@@ -380,6 +385,7 @@ def test_recurrent_layers_have_words_of_their_own(layer: type[nn.LSTM]) -> None:
             moved(torch.ones(3, 2, 8))
 
 
+@pretends
 def test_attention_has_words_of_its_own() -> None:
     """Query, key and value are named, each with its device."""
     with FakeTensorMode():

@@ -1,5 +1,7 @@
 """Two devices without a GPU."""
 
+import re
+
 import pytest
 import torch
 from torch import nn
@@ -94,7 +96,10 @@ def test_fake_tensors_refuse_a_mix_in_words_of_their_own() -> None:
         said.append(str(refused.value))
 
     assert all("mat1" not in text for text in said)
-    assert 1 == len({text.partition(",")[0] for text in said})
+    common = (
+        r"Unhandled FakeTensor Device Propagation|Expected all tensors to be on the same device"
+    )
+    assert all(re.match(begins, text) for text in said)  # as PyTorch 2.11 and 2.15 begin
 
 
 def test_is_available_counts_gpus_and_asks_for_no_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
