@@ -52,30 +52,6 @@ def summarise(samples: Sequence[float]) -> Summary:
     )
 
 
-def entry(samples: list[float], unit: str, *, device: str, **more: Any) -> Entry:
-    """What a result file keeps of one measured thing.
-
-    Args:
-        samples: Raw values in ``unit``.
-        unit: ``s``, ``percent``, ``epochs``, ``bytes``, ``samples`` or ``plain``.
-        device: ``cpu``, ``cuda`` or, in a browser, ``webgpu``.
-        more: Warm-ups, loops, seed, loss and settings, where there are any.
-    """
-    samples = [float(sample) for sample in samples]
-    summary = summarise(samples)
-    return {
-        "unit": unit,
-        "device": device,
-        "median": summary.median,
-        "smallest": summary.smallest,
-        "largest": summary.largest,
-        "spread": summary.spread,
-        "noisy": summary.noisy,
-        "samples": samples,
-        **{name: value for name, value in more.items() if value is not None},
-    }
-
-
 @dataclass(frozen=True)
 class Estimate:
     """A value and how far it can be trusted.
@@ -131,6 +107,30 @@ def ratio(numerator: Estimate, denominator: Estimate) -> Estimate:
 
 
 # --8<-- [end:summary]
+
+
+def entry(samples: list[float], unit: str, *, device: str, **more: Any) -> Entry:
+    """What a result file keeps of one measured thing.
+
+    Args:
+        samples: Raw values in ``unit``.
+        unit: ``s``, ``percent``, ``epochs``, ``bytes``, ``samples`` or ``plain``.
+        device: ``cpu``, ``cuda`` or, in a browser, ``webgpu``.
+        more: Warm-ups, loops, seed, loss and settings, where there are any.
+    """
+    samples = [float(sample) for sample in samples]
+    summary = summarise(samples)
+    return {
+        "unit": unit,
+        "device": device,
+        "median": summary.median,
+        "smallest": summary.smallest,
+        "largest": summary.largest,
+        "spread": summary.spread,
+        "noisy": summary.noisy,
+        "samples": samples,
+        **{name: value for name, value in more.items() if value is not None},
+    }
 
 
 def share(part: Estimate, whole: Estimate) -> Estimate:
