@@ -28,6 +28,7 @@ from torch.utils.data import DataLoader, DistributedSampler, TensorDataset
 
 from lesson_code.accounting import batches_per_epoch
 from lesson_code.data import synthetic_digits
+from lesson_code.devices import one_thread
 from lesson_code.models import MNISTClassifier
 
 SEED = 0
@@ -254,6 +255,7 @@ def in_processes(count: int, options: Options) -> list[Report]:
 
     Call it before any backward pass and before anything asks CUDA, its count of GPUs included: a
     fork has neither autograd's threads nor a driver that works, and its own backward pass fails.
+    Nor may this process have worked with several threads: a fork waits for them for ever.
     """
     import torch._dynamo  # noqa: F401  # the wrapper's constructor does, in each process: seconds
 
@@ -276,6 +278,7 @@ def distance(one: Report, other: Report) -> float:
     return (one.parameters - other.parameters).abs().max().item()
 
 
+@one_thread()
 def print_two_processes() -> None:
     """Two processes, then one with batches of twice the size."""
     options = Options()
@@ -289,6 +292,7 @@ def print_two_processes() -> None:
 SMALL = Options(samples=256, batch=8)
 
 
+@one_thread()
 def print_forgotten() -> None:
     """What a run looks like after each of the two mistakes."""
     mistakes = {
@@ -304,6 +308,7 @@ def print_forgotten() -> None:
         print(f"distance to one process: {distance(reports[0], alone):.4f}\n")
 
 
+@one_thread()
 def print_leftovers() -> None:
     """One sample more than two processes can share evenly, in three ways."""
     options = replace(SMALL, samples=SMALL.samples + 1)
@@ -317,6 +322,7 @@ def print_leftovers() -> None:
         print(f"{leftover:10} {batches:>15}   {sum(taken):>13}   {apart:>23.4f}")
 
 
+@one_thread()
 def print_exchanges() -> None:
     """Four batches to an optimizer step, with an exchange after each of them or one for all."""
     accumulate = replace(SMALL, accumulate=4)
