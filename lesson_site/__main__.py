@@ -66,6 +66,13 @@ def _parser() -> argparse.ArgumentParser:
     record.add_argument("targets", nargs="*", metavar="TARGET", help="track/module:function")
     record.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
     record.add_argument("--all", action="store_true", help="every output that a page shows")
+    how = record.add_mutually_exclusive_group()
+    how.add_argument(
+        "--check", action="store_true", help="write nothing; say what pages show that fails here"
+    )
+    how.add_argument(
+        "--merge", action="store_true", help="the code is as it was: add this processor's numbers"
+    )
     record.set_defaults(command=_record)
 
     notebook = commands.add_parser("notebook", help="build both versions of the notebook")
@@ -131,11 +138,18 @@ def _record(arguments: argparse.Namespace) -> list[str]:
     if bool(arguments.targets) == arguments.all:
         return ["name what to record, or give --all"]
     problems = []
-    for target in arguments.targets or recorded_targets(arguments.device):
-        try:
-            print(recordings.record(target, arguments.device), flush=True)
-        except RecordingError as problem:
-            problems.append(str(problem))
+    with recordings.Printers() as printers:
+        for target in arguments.targets or recorded_targets(arguments.device):
+            try:
+                if arguments.check:
+                    problems += recordings.check(target, arguments.device, printers)
+                else:
+                    path = recordings.record(
+                        target, arguments.device, printers=printers, merge=arguments.merge
+                    )
+                    print(path, flush=True)
+            except RecordingError as problem:
+                problems.append(str(problem))
     return problems
 
 

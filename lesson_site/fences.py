@@ -99,17 +99,15 @@ def code(source: str, options: Options, md: Markdown) -> str:
     return f'<figure class="code"{runs}>{html}{prints}<figcaption>{caption}</figcaption></figure>'
 
 
-@fence(of=True, device=False, tolerance=False)
+@fence(of=True, device=False)
 def output(source: str, options: Options, md: Markdown) -> str:
     """What a snippet printed when it was last recorded.
 
-    ``of`` names module and function; ``device`` is ``cpu`` unless it says ``cuda``; ``tolerance``
-    is how far the numbers of a fresh run may lie from the recorded ones, relative.
+    ``of`` names module and function; ``device`` is ``cpu`` unless it says ``cuda``.
     """
     device = options.get("device", "cpu")
     if device not in ("cpu", "cuda"):
         raise PageError(f"device is {device!r}; it must be cpu or cuda")
-    float(options.get("tolerance", 0))
     recording = recordings.read(options["of"], device)
     if recording is None and device == "cpu":
         raise RecordingError(
@@ -124,7 +122,7 @@ def output(source: str, options: Options, md: Markdown) -> str:
             "records it here.</p></figure>"
         )
     return (
-        f'<figure class="output"{runs}><pre><code>{escape(recording.text.rstrip())}</code></pre>'
+        f'<figure class="output"{runs}><pre><code>{escape(recording.shown.rstrip())}</code></pre>'
         f"<figcaption>{_printed_by(options['of'], md)} {escape(recording.caption)}</figcaption>"
         "</figure>"
     )

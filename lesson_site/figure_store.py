@@ -264,7 +264,7 @@ def _recorded(definition: Definition) -> Figure:
     try:
         for step in definition.fields["at"]:
             value = value[step]
-        text = quantities.write(value, definition.unit)
+        text = quantities.write(value, definition.unit, recording.spread(definition.fields["at"]))
     except (KeyError, IndexError, TypeError, ValueError) as problem:
         way = " / ".join(str(step) for step in definition.fields["at"])
         raise FigureError(

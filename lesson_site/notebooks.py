@@ -328,7 +328,7 @@ def _text(text: str, version: Version, blanks: list[Blank], source: str) -> str:
             recording = recordings.read(argument)
             if recording is None:
                 raise NotebookError(f"{SOURCE}: nothing is recorded for {argument}")
-            return f"```text\n{recording.text.rstrip()}\n```"
+            return f"```text\n{recording.shown.rstrip()}\n```"
         if what == "reading":
             return str(_minutes(source, blanks))
         raise NotebookError(f"{SOURCE}: there is no directive {{{{ {what} {argument} }}}}")

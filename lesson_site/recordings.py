@@ -3,52 +3,41 @@
 A target is written ``"gpu_training/float16_numbers:print_small_numbers"``: a module of
 ``lesson_code`` and a function without arguments that prints. Its recording lies beside the module,
 in ``recorded/<module>.<function>.<device>.json``.
+
+On the CPU it is printed under several instruction sets and numbers of threads. The text is that of
+one thread with the processor's own instructions; beside it the recording keeps which numbers moved,
+and how far. Recordings of one text on several processors add up.
 """
 
 import json
-import math
 import os
 import re
 import subprocess
 import sys
-from dataclasses import dataclass
+import tempfile
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from types import TracebackType
+from typing import Any, Literal, Self
 
+from lesson_site import held_digits
 from lesson_site.files import write_whole
+from lesson_site.held_digits import Range, Way
 from lesson_site.sections import CODE_FOLDER
 
 Device = Literal["cpu", "cuda"]
-NUMBER = re.compile(r"[-+]?\d[\d,]*\.?\d*(?:[eE][-+]?\d+)?")
-DURATION = re.compile(r"[-+]?\d[\d,.]*(?=\s?(?:s|ms|µs|seconds)\b)")
-
-# Runs in a process of its own: the site itself never imports PyTorch.
-RUNNER = """
-import contextlib, datetime, importlib, io, json, os, platform, sys
-import torch
-from lesson_code.devices import cpu_name, device_name
-torch.set_num_threads(1)
-module, function, device = sys.argv[1:]
-if device == "cuda" and not torch.cuda.is_available():
-    sys.exit("error: no CUDA GPU here; record this output on a machine that has one")
-printed = io.StringIO()
-with contextlib.redirect_stdout(printed):
-    data = getattr(importlib.import_module(module), function)()
-json.dump({
-    "text": printed.getvalue(),
-    "data": data,
-    "provenance": {
-        "device": device,
-        "device_name": device_name(torch.device(device)),
-        "processor": cpu_name(),
-        "cores": os.cpu_count(),
-        "threads": torch.get_num_threads(),
-        "torch": torch.__version__,
-        "python": platform.python_version(),
-        "date": datetime.date.today().isoformat(),
-    },
-}, sys.stdout)
-"""
+# Both libraries that compute on the CPU choose their instructions when PyTorch is loaded.
+INSTRUCTIONS: dict[str, dict[str, str]] = {
+    "native": {},
+    "AVX2": {"ONEDNN_MAX_CPU_ISA": "AVX2"},
+    "default": {"ATEN_CPU_CAPABILITY": "default"},
+}
+THREADS = (1, 2, 4)
+NATIVE = ("native", 1)
+PRINTING = Path(__file__).with_name("printing.py")
+SETTINGS = [(instructions, threads) for instructions in INSTRUCTIONS for threads in THREADS]
 
 
 class RecordingError(ValueError):
@@ -63,18 +52,138 @@ class Recording:
         text: Its standard output.
         data: What it returned, if that can be written as JSON.
         provenance: Device, processor, cores, threads, versions and date of the run.
+        moved: The range of each number of the text that moved, by its place among the numbers.
+        moved_data: The same for numbers of the data, by the way to them.
+        runs: What else it was printed with: for each processor its name, the version of PyTorch,
+            the date, the instruction sets and the numbers of threads.
     """
 
     text: str
     data: Any
     provenance: dict[str, Any]
+    moved: dict[int, Range] = field(default_factory=dict)
+    moved_data: dict[Way, Range] = field(default_factory=dict)
+    runs: tuple[dict[str, Any], ...] = ()
+
+    @property
+    def shown(self) -> str:
+        """The text, its moved numbers with the digits that hold."""
+        return held_digits.shown(self.text, self.moved)
 
     @property
     def caption(self) -> str:
         """One line that says where the output comes from."""
         at = self.provenance
         where = at["device_name"] if at["device"] == "cuda" else at["processor"]
-        return f"Recorded on {where}, PyTorch {at['torch']}, {at['date']}."
+        caption = f"Recorded on {where}, PyTorch {at['torch']}, {at['date']}."
+        if self.moved:
+            caption += " Digits that differ from processor to processor are left out."
+        return caption
+
+    def written(self, way: Sequence[str | int], form: str) -> str:
+        """A number of the data, written as ``form`` says, with the digits that hold."""
+        value = self.data
+        for key in way:
+            value = value[key]
+        text = f"{value:{form}}"
+        seen = self.moved_data.get(tuple(way))
+        return held_digits.held(text, seen) if seen else text
+
+    def spread(self, way: Sequence[str | int]) -> float:
+        """How far a number of the data moved; zero if it did not."""
+        seen = self.moved_data.get(tuple(way))
+        return seen.high - seen.low if seen else 0.0
+
+
+class Printer:
+    """A process that has loaded PyTorch with one instruction set, and runs targets.
+
+    Used in a ``with`` statement, which ends it.
+    """
+
+    def __init__(self, instructions: str = "native", device: Device = "cpu") -> None:
+        self.instructions = instructions
+        self.device = device
+        # To ask whether there is a GPU must not start CUDA: some targets fork, and would fail then.
+        changes = {"PYTORCH_NVML_BASED_CUDA_CHECK": "1", **INSTRUCTIONS[instructions]}
+        # Four threads on two cores, each waiting by asking, take a hundred times as long.
+        changes["OMP_WAIT_POLICY"] = "PASSIVE"
+        # Lesson code is that of the current folder, as it is when this module reads it.
+        changes["PYTHONPATH"] = os.pathsep.join([str(Path.cwd()), os.getenv("PYTHONPATH", "")])
+        if device == "cpu":
+            changes["CUDA_VISIBLE_DEVICES"] = ""
+        self._said = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115, see __exit__
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", "-W", "ignore", str(PRINTING)],
+            env={**os.environ, **changes},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._said,
+            text=True,
+            encoding="utf-8",
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        problem: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._process.communicate()
+        self._said.close()
+
+    def run(self, target: str, threads: int = 1) -> Recording:
+        """Run ``target`` now, in a process of its own.
+
+        Raises:
+            RecordingError: If it fails; the message ends with what Python said.
+        """
+        module, _, function = target.partition(":")
+        name = "lesson_code." + module.replace("/", ".")
+        job = {"module": name, "function": function, "device": self.device, "threads": threads}
+        process = self._process
+        assert process.stdin is not None
+        assert process.stdout is not None
+        try:
+            process.stdin.write(json.dumps(job) + "\n")
+            process.stdin.flush()
+        except BrokenPipeError:
+            pass  # it has ended, and said why
+        answer = process.stdout.readline()
+        content: dict[str, Any] = json.loads(answer) if answer else {"error": self._last_words()}
+        if "error" in content:
+            raise RecordingError(f"{target} failed: {content['error']}")
+        return Recording(content["text"], content["data"], content["provenance"])
+
+    def _last_words(self) -> str:
+        self._process.wait()
+        self._said.seek(0)
+        return (self._said.read().strip().splitlines() or ["no message"])[-1]
+
+
+class Printers:
+    """A printer for each instruction set, started when it is first asked; for ``with`` too."""
+
+    def __init__(self) -> None:
+        self._printers: dict[tuple[str, Device], Printer] = {}
+        self._stack = ExitStack()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *problem: Any) -> None:
+        self._stack.close()
+
+    def run(self, target: str, device: Device, setting: tuple[str, int] = NATIVE) -> Recording:
+        """Run ``target`` under one setting."""
+        instructions, threads = setting
+        key = (instructions, device)
+        if key not in self._printers:
+            self._printers[key] = self._stack.enter_context(Printer(instructions, device))
+        return self._printers[key].run(target, threads)
 
 
 def path_of(target: str, device: Device, folder: Path = CODE_FOLDER) -> Path:
@@ -99,74 +208,217 @@ def read(target: str, device: Device = "cpu", folder: Path = CODE_FOLDER) -> Rec
         raise RecordingError(f"{folder / module}.py has no function {function}()")
     path = path_of(target, device, folder)
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-        return Recording(content["text"], content["data"], content["provenance"])
+        return _from_json(json.loads(path.read_text(encoding="utf-8")))
     except FileNotFoundError:
         return None
     except (ValueError, KeyError, TypeError, OSError) as problem:
         raise RecordingError(f"{path} is damaged ({problem}); record it again") from None
 
 
-def run(target: str, device: Device = "cpu") -> Recording:
-    """Run ``target`` now, in a process of its own.
-
-    Raises:
-        RecordingError: If it fails; the message ends with the last line that it printed.
-    """
-    module, _, function = target.partition(":")
-    name = "lesson_code." + module.replace("/", ".")
-    # To ask whether there is a GPU must not start CUDA: some targets fork, and would fail then.
-    changes = {"PYTORCH_NVML_BASED_CUDA_CHECK": "1"}
-    if device == "cpu":
-        changes["CUDA_VISIBLE_DEVICES"] = ""
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", RUNNER, name, function, device],
-        capture_output=True,
-        text=True,
-        env={**os.environ, **changes},
-        check=False,
-    )
-    if done.returncode:
-        last = (done.stderr.strip().splitlines() or ["no message"])[-1]
-        raise RecordingError(f"{target} failed: {last}")
-    content = json.loads(done.stdout)
-    return Recording(content["text"], content["data"], content["provenance"])
-
-
-def record(target: str, device: Device = "cpu", folder: Path = CODE_FOLDER) -> Path:
-    """Run ``target`` and keep what it printed."""
-    recording = run(target, device)
-    path = path_of(target, device, folder)
-    path.parent.mkdir(exist_ok=True)
-    content = {"text": recording.text, "data": recording.data, "provenance": recording.provenance}
-    return write_whole(path, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
-
-
-def differences(recorded: str, fresh: str, tolerance: float = 0.0) -> list[str]:
-    """Where two outputs differ, in words; an empty list if they agree.
-
-    Durations never count. Every other number may differ by ``tolerance``, relative, and by one in
-    its last printed digit. Words must be the same; spacing need not.
+def record(
+    target: str,
+    device: Device = "cpu",
+    folder: Path = CODE_FOLDER,
+    printers: Printers | None = None,
+    merge: bool = False,
+) -> Path:
+    """Run ``target``, on the CPU under every setting, and keep what it printed.
 
     Args:
-        recorded: The output that the page shows.
-        fresh: The output of a new run.
-        tolerance: Largest relative difference of two numbers.
+        target: A module of lesson code and a function that prints.
+        device: What it runs on.
+        folder: That of lesson code.
+        printers: What runs it; processes of its own unless told.
+        merge: The code is as it was: add these numbers to those of the earlier recording. Where
+            they agree that is done anyway.
+
+    Raises:
+        RecordingError: If it fails, or prints other words under another setting.
     """
-    old, new = DURATION.sub("#", recorded), DURATION.sub("#", fresh)
-    if _words(old) != _words(new):
-        return [f"the words differ: {_words(old)!r} became {_words(new)!r}"]
-    pairs = zip(NUMBER.findall(old), NUMBER.findall(new), strict=True)
-    return [f"{a} became {b}" for a, b in pairs if not _close(a, b, tolerance)]
+    with ExitStack() as stack:
+        printers = printers or stack.enter_context(Printers())
+        recording = _under_all_settings(target, device, printers)
+    path = path_of(target, device, folder)
+    earlier = _earlier(target, device, folder)
+    if earlier and (merge or not differences(earlier, recording)):
+        recording = merged(earlier, recording)
+    path.parent.mkdir(exist_ok=True)
+    content = json.dumps(_to_json(recording), indent=1, ensure_ascii=False)
+    return write_whole(path, content + "\n")
 
 
-def _words(text: str) -> list[str]:
-    return re.sub(r"[-─=]{3,}", "---", NUMBER.sub("0", text)).split()
+def check(target: str, device: Device, printers: Printers) -> list[str]:
+    """Where pages show of ``target`` what does not hold here, under every setting.
+
+    Raises:
+        RecordingError: If it was never recorded, or fails.
+    """
+    recorded = read(target, device)
+    if recorded is None:
+        raise RecordingError(f"{target} was never recorded on this device")
+    return [
+        f"{target} with {_in_words(setting)}: {said}"
+        for setting in (SETTINGS if device == "cpu" else [NATIVE])
+        for said in differences(recorded, printers.run(target, device, setting))
+    ]
 
 
-def _close(a: str, b: str, tolerance: float) -> bool:
-    x, y = float(a.replace(",", "")), float(b.replace(",", ""))
-    mantissa, _, exponent = a.lower().partition("e")
-    decimals = len(mantissa.partition(".")[2])
-    last_digit = 10.0 ** (int(exponent or 0) - decimals) if tolerance else 0.0
-    return math.isclose(x, y, rel_tol=max(tolerance, 1e-12), abs_tol=last_digit * 1.001)
+def differences(recorded: Recording, fresh: Recording) -> list[str]:
+    """Where a new run differs from what pages show, in words; an empty list if it does not.
+
+    Durations never count. A number that moved when it was recorded may be any that the page would
+    show as it does; every other one must be the same. Words must be the same; spacing need not.
+
+    Args:
+        recorded: What the page shows.
+        fresh: A new run.
+    """
+    old, new = held_digits.words(recorded.text), held_digits.words(fresh.text)
+    if old != new:
+        return [f"the words differ: {old!r} became {new!r}"]
+    found = []
+    pairs = zip(held_digits.numbers(recorded.text), held_digits.numbers(fresh.text), strict=True)
+    for place, (a, b) in enumerate(pairs):
+        if not _agrees(a.text, a.value, b.value, recorded.moved.get(place)):
+            found.append(f"{_as_shown(a.text, recorded.moved.get(place))} became {b.text}")
+    before, now = dict(held_digits.leaves(recorded.data)), dict(held_digits.leaves(fresh.data))
+    if before.keys() != now.keys():
+        return [*found, f"the data differ: {set(before) ^ set(now)}"]
+    for way, value in before.items():
+        seen = recorded.moved_data.get(way)
+        if not _agrees(f"{value}", value, now[way], seen):
+            name = " / ".join(map(str, way))
+            found.append(f"data: {name}: {_as_shown(f'{value}', seen)} became {now[way]}")
+    return found
+
+
+def merged(earlier: Recording, later: Recording) -> Recording:
+    """The later of two recordings of one text, with the ranges and the runs of both.
+
+    Raises:
+        RecordingError: If they differ in more than numbers.
+    """
+    if held_digits.words(earlier.text) != held_digits.words(later.text):
+        raise RecordingError("the earlier recording says other words; leave out --merge")
+    own = {_identity(run) for run in later.runs}
+    one, other = _all_ranges(earlier), _all_ranges(later)
+    ranges = {
+        key: one.get(key, seen).with_(seen.low).with_(seen.high) for key, seen in other.items()
+    }
+    moved = {key: seen for key, seen in ranges.items() if seen.low != seen.high}
+    return replace(
+        later,
+        moved={key: seen for key, seen in moved.items() if isinstance(key, int)},
+        moved_data={key: seen for key, seen in moved.items() if isinstance(key, tuple)},
+        runs=(*(run for run in earlier.runs if _identity(run) not in own), *later.runs),
+    )
+
+
+def _all_ranges(recording: Recording) -> dict[int | Way, Range]:
+    """Of every number in text and data, those that did not move too."""
+    printed = [number.value for number in held_digits.numbers(recording.text)]
+    values: list[tuple[int | Way, Any]] = [*enumerate(printed), *held_digits.leaves(recording.data)]
+    return {
+        key: (recording.moved_data if isinstance(key, tuple) else recording.moved).get(
+            key,  # type: ignore[arg-type]  # it is of the kind that was asked
+            Range(value, value),
+        )
+        for key, value in values
+        if held_digits.is_number(value)
+    }
+
+
+def _under_all_settings(target: str, device: Device, printers: Printers) -> Recording:
+    first = printers.run(target, device)
+    if device == "cuda":
+        return first
+    others = {s: printers.run(target, device, s) for s in SETTINGS if s != NATIVE}
+    ways = dict(held_digits.leaves(first.data))
+    columns: dict[Way, list[Any]] = {way: [value] for way, value in ways.items()}
+    for setting, other in others.items():
+        found = dict(held_digits.leaves(other.data))
+        old, new = held_digits.words(first.text), held_digits.words(other.text)
+        if old != new:
+            changed = next(((a, b) for a, b in zip(old, new, strict=False) if a != b), (old, new))
+            raise RecordingError(
+                f"{target} prints {changed[0]!r} here, and {changed[1]!r} with "
+                f"{_in_words(setting)}; print what holds everywhere"
+            )
+        if found.keys() != ways.keys() or any(
+            found[way] != ways[way] for way in ways if not held_digits.is_number(ways[way])
+        ):
+            raise RecordingError(f"{target} returns other data with {_in_words(setting)}")
+        for way, value in found.items():
+            columns[way].append(value)
+    ranges = {
+        way: Range(min(values), max(values))
+        for way, values in columns.items()
+        if held_digits.is_number(values[0])
+    }
+    at = first.provenance
+    run = {
+        **{key: at[key] for key in ("processor", "torch", "date")},
+        "instructions": list(INSTRUCTIONS),
+        "threads": list(THREADS),
+    }
+    return replace(
+        first,
+        moved=held_digits.ranges_of([first.text, *(other.text for other in others.values())]),
+        moved_data={way: seen for way, seen in ranges.items() if seen.low != seen.high},
+        runs=(run,),
+    )
+
+
+def _earlier(target: str, device: Device, folder: Path) -> Recording | None:
+    """The recording that there is, unless it can't be read: it is about to be replaced."""
+    try:
+        return read(target, device, folder)
+    except RecordingError:
+        return None
+
+
+def _agrees(printed: str, old: Any, new: Any, seen: Range | None) -> bool:
+    if seen is None or not held_digits.is_number(new):
+        return bool(old == new or (old != old and new != new))  # NaN is no other number than NaN
+    return held_digits.admits(printed, seen, new)
+
+
+def _as_shown(printed: str, seen: Range | None) -> str:
+    return held_digits.held(printed, seen) if seen else printed
+
+
+def _identity(run: dict[str, Any]) -> tuple[str, str, str]:
+    return run["processor"], run["torch"], run["date"]
+
+
+def _in_words(setting: tuple[str, int]) -> str:
+    instructions, threads = setting
+    return f"{instructions} instructions and {threads} thread{'' if threads == 1 else 's'}"
+
+
+def _to_json(recording: Recording) -> dict[str, Any]:
+    return {
+        "text": recording.text,
+        "data": recording.data,
+        "moved": [
+            {"number": place, "low": seen.low, "high": seen.high}
+            for place, seen in sorted(recording.moved.items())
+        ],
+        "moved_data": [
+            {"at": list(way), "low": seen.low, "high": seen.high}
+            for way, seen in recording.moved_data.items()
+        ],
+        "runs": list(recording.runs),
+        "provenance": recording.provenance,
+    }
+
+
+def _from_json(content: Any) -> Recording:
+    return Recording(
+        content["text"],
+        content["data"],
+        content["provenance"],
+        {m["number"]: Range(m["low"], m["high"]) for m in content.get("moved", [])},
+        {tuple(m["at"]): Range(m["low"], m["high"]) for m in content.get("moved_data", [])},
+        tuple(content.get("runs", [])),
+    )

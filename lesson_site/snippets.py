@@ -60,15 +60,15 @@ def orphans(pages: Path = PAGES, code: Path = CODE_FOLDER) -> list[str]:
     return [target for target in existing if target not in shown]
 
 
-def recorded_targets(device: str, pages: Path = PAGES) -> dict[str, float]:
-    """What the ``lesson-output`` fences for ``device`` name, each with the tolerance it states."""
-    targets = {}
+def recorded_targets(device: str, pages: Path = PAGES) -> list[str]:
+    """What the ``lesson-output`` fences for ``device`` name, each once."""
+    targets = []
     for page in sorted(pages.rglob("*.md")):
         for fence in OUTPUT.finditer(page.read_text(encoding="utf-8")):
             options = dict(re.findall(r"""(\w+)=["']([^"']*)["']""", fence["options"]))
             if options.get("device", "cpu") == device and "of" in options:
-                targets[options["of"]] = float(options.get("tolerance", 0))
-    return targets
+                targets.append(options["of"])
+    return list(dict.fromkeys(targets))
 
 
 def untested(report: Path, pages: Path = PAGES, code: Path = CODE_FOLDER) -> list[str]:

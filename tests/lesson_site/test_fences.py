@@ -146,7 +146,7 @@ def test_lines_that_are_only_added_are_counted_in_words(markdown: Markdown) -> N
         ("```lesson-code\n```", "lesson-code: needs the option 'show'"),
         ('```lesson-output of="tiny/prints:x"\n```', r"lesson-output: .*has no function x\(\)"),
         ('```lesson-output of="tiny/prints:print_it" device="tpu"\n```', "must be cpu or cuda"),
-        ('```lesson-output of="tiny/prints:print_it" tolerance="x"\n```', "lesson-output: "),
+        ('```lesson-output of="tiny/prints:print_it" tolerance="1"\n```', "no option 'tolerance'"),
         (compare(REASONS.replace("x.to", "z.to")), "0 reasons fit the added line 'x = x.to"),
         (compare(REASONS.replace("with fast", "x")), "reasons fit the added line"),
         (compare(REASONS.replace("y = f(x)", "y = h(x)")), "is not among the removed lines"),

@@ -56,8 +56,16 @@ def test_nobody_else_starts_a_run_on_the_gpu() -> None:
 def test_only_the_gpu_workflow_uses_our_machine() -> None:
     """What pull requests start runs on hosted machines."""
     for workflow in WORKFLOWS:
-        hosted = [job["runs-on"] == "ubuntu-latest" for job in read(workflow.name)["jobs"].values()]
-        assert workflow == GPU or all(hosted)
+        machines = {str(job["runs-on"]) for job in read(workflow.name)["jobs"].values()}
+        assert workflow == GPU or machines <= {"ubuntu-latest", "macos-latest", "windows-latest"}
+
+
+def test_ci_prints_every_output_under_every_setting() -> None:
+    """With the command that authors type, and nothing that lets a failure pass."""
+    job = read("ci.yml")["jobs"]["recordings"]
+
+    assert ".venv/bin/python -m lesson_site record --all --check" in steps(job, "run")
+    assert "continue-on-error" not in str(job)
 
 
 def test_nothing_on_the_gpu_machine_can_write() -> None:

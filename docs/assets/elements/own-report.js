@@ -8,7 +8,7 @@ import { REPORTS, browserRecord, readEntries, saveEntry } from "./record.js";
 /** What a line is about: the text before its colon, or its words without numbers. @param {string} line */
 export function topicOf(line) {
   const label = /^[^:]*[^:\s\d][^:]*(?=:\s)/.exec(line)?.[0] ?? line;
-  return label.replace(/[-+]?\d[\d.,e×^%-]*/g, "").replace(/[\s✓✗]+/g, " ").trim().toLowerCase();
+  return label.replace(/[-+]?\d[\d.,e×^%–-]*/g, "").replace(/[\s✓✗]+/g, " ").trim().toLowerCase();
 }
 
 /** The lines of a report that another one lacks. @param {string} expected @param {string} own */

@@ -1,0 +1,186 @@
+"""Numbers that differ from processor to processor, and the digits of them that hold.
+
+The same sum, split among other registers or threads, is rounded at other places. So a printed loss
+may end in other digits on another computer, or, after a training run, consist of other digits. What
+a page shows of such a number is what stayed the same wherever it was computed.
+"""
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+NUMBER = re.compile(
+    r"[-+]?\d+(?:,\d{3})*(?:\.\d+)?(?:[eE][-+]?\d+)?(?P<duration>(?=\s?(?:s|ms|µs|seconds)\b))?"
+)
+# What is no significant digit: sign, zeros in front, commas, point, and the power of ten.
+NOT_SIGNIFICANT = re.compile(r"^[-+0.]+|[,.]|e.*")
+Way = tuple[str | int, ...]  # the keys and places that lead to a number in data
+DATA_DIGITS = 6  # of a number that a function returns; no page shows more
+
+
+@dataclass(frozen=True)
+class Range:
+    """Where the values of one number lay, over everything that it was computed with."""
+
+    low: float
+    high: float
+
+    def with_(self, value: float) -> "Range":
+        """The range that has ``value`` in it too."""
+        return Range(min(self.low, value), max(self.high, value))
+
+    @property
+    def expected(self) -> tuple[float, float]:
+        """Where a processor that nobody has tried may put the number.
+
+        That is as far beyond what was seen as what was seen lies apart, without another sign.
+        """
+        width = self.high - self.low
+        low, high = self.low - width, self.high + width
+        return (max(low, 0.0) if self.low >= 0 else low, min(high, 0.0) if self.high <= 0 else high)
+
+
+@dataclass(frozen=True)
+class Printed:
+    """A number in a text.
+
+    Attributes:
+        text: Its characters.
+        start: The place of the first one.
+    """
+
+    text: str
+    start: int
+
+    @property
+    def value(self) -> float:
+        """The number itself."""
+        return float(self.text.replace(",", ""))
+
+
+def numbers(text: str) -> list[Printed]:
+    """The numbers in a text, except durations, which differ whenever they are measured."""
+    return [
+        Printed(match[0], match.start())
+        for match in NUMBER.finditer(text)
+        if match["duration"] is None
+    ]
+
+
+def words(text: str) -> list[str]:
+    """What a text says around its numbers, without its spacing and the length of its rules."""
+    plain = NUMBER.sub(lambda match: "#" if match["duration"] is not None else "0", text)
+    return re.sub(r"[-─=]{3,}", "---", plain).split()
+
+
+def held(printed: str, seen: Range) -> str:
+    """A number with the digits that hold where it is expected; or, if fewer than two, where it is.
+
+    >>> held("0.2058", Range(0.2057, 0.2058))
+    '0.206'
+    >>> held("0.2058", Range(0.1768, 0.2058))
+    '0.14–0.24'
+
+    Args:
+        printed: How it was printed once: with so many decimals at most, and in this form.
+        seen: Where it lay.
+    """
+    if seen.low == seen.high:
+        return printed
+    kind, form, decimals = _form(printed)
+    low, high = seen.expected
+    for fewer in range(decimals, -1, -1):
+        text = f"{low:{form}.{fewer}{kind}}"
+        if text == f"{high:{form}.{fewer}{kind}}" and len(NOT_SIGNIFICANT.sub("", text)) > 1:
+            return text
+    # A range, rounded away from each other, with the digits that tell its ends apart
+    digit = math.floor(math.log10((high - low) / 2))
+    ends = []
+    for value, away in ((low, math.floor), (high, math.ceil)):
+        last = math.floor(math.log10(abs(value))) if kind == "e" and value else digit
+        # nearly on a digit is on it: 0.3 / 0.1 is a little less than 3
+        end = away(round(value / 10.0**last, 6)) * 10.0**last
+        decimals = 0 if kind == "e" else max(0, -last)
+        ends.append(f"{end:{form}.{decimals}{kind}}" if end or kind == "f" else "0")
+    return (" to " if low < 0 else "–").join(ends)
+
+
+def admits(printed: str, seen: Range, value: float) -> bool:
+    """Whether a number may be ``value`` somewhere else: it is in the range, or shown the same."""
+    low, high = seen.expected
+    text = held(printed, seen)
+    kind, form, decimals = _form(text)
+    return low <= value <= high or f"{value:{form}.{decimals}{kind}}" == text
+
+
+def _form(printed: str) -> tuple[str, str, int]:
+    """Of a printed number its kind, what else a format says, and its decimals."""
+    mantissa, e, _ = printed.lower().partition("e")
+    form = f"{'+' if printed.startswith('+') else ''}{',' if ',' in printed else ''}"
+    return "e" if e else "f", form, len(mantissa.partition(".")[2])
+
+
+def shown(text: str, moved: Mapping[int, Range]) -> str:
+    """A text whose moved numbers have only the digits that hold, in the columns that it had.
+
+    Args:
+        text: As it was printed.
+        moved: The range of each number that moved, by its place among the numbers.
+    """
+    parts, end = [], 0
+    for place, number in enumerate(numbers(text)):
+        if place in moved:
+            parts.append(text[end : number.start])
+            new = held(number.text, moved[place])
+            end = number.start + len(number.text)
+            more = len(new) - len(number.text)
+            if more > 0:
+                parts[-1] = _without_spaces(parts[-1], more)
+            elif in_a_column(text, number.start, end):
+                tail = re.compile(r"\S*").match(text, end)
+                assert tail is not None
+                new += tail[0] + " " * -more
+                end = tail.end()
+            parts.append(new)
+    lines = "".join([*parts, text[end:]]).split("\n")
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _without_spaces(text: str, count: int) -> str:
+    """A text that ends with up to ``count`` spaces less, if two of them stay."""
+    spaces = len(text) - len(text.rstrip(" "))
+    return text[: len(text) - max(0, min(count, spaces - 2))]
+
+
+def in_a_column(text: str, start: int, end: int) -> bool:
+    """Whether what begins and ends there has more than one space beside it."""
+    before, after = text[:start], text[end:]
+    return before.endswith("  ") or re.match(r"\S*  ", after) is not None
+
+
+def ranges_of(texts: Iterable[str]) -> dict[int, Range]:
+    """The range of each number that is not the same in all of some texts, by its place."""
+    columns = zip(*([number.value for number in numbers(text)] for text in texts), strict=True)
+    ranges = (Range(min(values), max(values)) for values in columns)
+    return {place: seen for place, seen in enumerate(ranges) if seen.low != seen.high}
+
+
+def leaves(data: Any, way: Way = ()) -> Iterator[tuple[Way, Any]]:
+    """What lies at the ends of nested dictionaries and lists, and the way there."""
+    if isinstance(data, dict | list):
+        for key, value in data.items() if isinstance(data, dict) else enumerate(data):
+            yield from leaves(value, (*way, key))
+    else:
+        yield way, short(data)
+
+
+def short(value: Any) -> Any:
+    """A number with as many digits as a page could show; anything else as it is."""
+    return float(f"{value:.{DATA_DIGITS}g}") if isinstance(value, float) else value
+
+
+def is_number(value: Any) -> bool:
+    """Whether a leaf of data is a finite number, no truth value."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
