@@ -40,6 +40,18 @@ PRINTING = Path(__file__).with_name("printing.py")
 SETTINGS = [(instructions, threads) for instructions in INSTRUCTIONS for threads in THREADS]
 
 
+def is_study(target: str) -> bool:
+    """Whether a target trains several times with other seeds, which no quick test repeats."""
+    return target.partition(":")[2].startswith("study_")
+
+
+def settings_of(target: str, device: Device) -> list[tuple[str, int]]:
+    """What a target is printed under, the processor's own instructions and one thread first."""
+    if device == "cuda":
+        return [NATIVE]
+    return [s for s in SETTINGS if s[1] == 1] if is_study(target) else SETTINGS
+
+
 class RecordingError(ValueError):
     """A target that cannot be run, or a recording that cannot be read."""
 
@@ -258,7 +270,7 @@ def check(target: str, device: Device, printers: Printers) -> list[str]:
         raise RecordingError(f"{target} was never recorded on this device")
     return [
         f"{target} with {_in_words(setting)}: {said}"
-        for setting in (SETTINGS if device == "cpu" else [NATIVE])
+        for setting in settings_of(target, device)
         for said in differences(recorded, printers.run(target, device, setting))
     ]
 
@@ -332,7 +344,8 @@ def _under_all_settings(target: str, device: Device, printers: Printers) -> Reco
     first = printers.run(target, device)
     if device == "cuda":
         return first
-    others = {s: printers.run(target, device, s) for s in SETTINGS if s != NATIVE}
+    settings = settings_of(target, device)
+    others = {s: printers.run(target, device, s) for s in settings if s != NATIVE}
     ways = dict(held_digits.leaves(first.data))
     columns: dict[Way, list[Any]] = {way: [value] for way, value in ways.items()}
     for setting, other in others.items():
@@ -359,7 +372,7 @@ def _under_all_settings(target: str, device: Device, printers: Printers) -> Reco
     run = {
         **{key: at[key] for key in ("processor", "torch", "date")},
         "instructions": list(INSTRUCTIONS),
-        "threads": list(THREADS),
+        "threads": sorted({threads for _, threads in settings}),
     }
     return replace(
         first,

@@ -76,15 +76,19 @@ class ArmResult:
     changed_share: float
 
 
-def train_arm(arm: Arm, loss_factor: float, device: torch.device) -> ArmResult:
+def train_arm(
+    arm: Arm, loss_factor: float, device: torch.device, weights_seed: int = 42, order_seed: int = 1
+) -> ArmResult:
     """Train a fresh classifier; every arm starts with the same weights and sees the same batches.
 
     Args:
         arm: What is float16 in this run.
         loss_factor: Multiplies the loss; its inverse multiplies the learning rate.
         device: Where to train.
+        weights_seed: Draws the first weights.
+        order_seed: Draws the order of the batches.
     """
-    torch.manual_seed(42)
+    torch.manual_seed(weights_seed)
     model = MNISTClassifier().to(device)
     images, labels, *validation = (part.to(device) for part in synthetic_digits())
     if arm.all_float16:
@@ -95,7 +99,7 @@ def train_arm(arm: Arm, loss_factor: float, device: torch.device) -> ArmResult:
     scaler = torch.amp.GradScaler(device.type, enabled=arm.scaler)
     autocast = torch.amp.autocast(device.type, dtype=torch.float16, enabled=arm.autocast)
 
-    order = torch.Generator().manual_seed(1)
+    order = torch.Generator().manual_seed(order_seed)
     losses, zero_shares = [], []
     for _ in range(EPOCHS):
         batches = torch.randperm(len(images), generator=order).split(BATCH_SIZE)
@@ -159,6 +163,35 @@ def print_demonstration() -> dict[str, dict[str, dict[str, Any]]]:
     print("\nThe control: ordinary gradients, ordinary learning rate")
     _print_arms(control)
     return {"shrunk": shrunk, "control": control}
+
+
+SEEDS = range(5)
+
+
+def study_arms() -> dict[str, dict[str, list[dict[str, float]]]]:
+    """Print what became of the four arms with other first weights and other orders of the batches.
+
+    Returns:
+        Of each arm, with tiny gradients and with ordinary ones, the last loss and the accuracy of
+        every seed.
+    """
+    found: dict[str, dict[str, list[dict[str, float]]]] = {}
+    for kind, factor in (("tiny gradients", SHRUNK), ("ordinary gradients", 1.0)):
+        print(f"{kind + f', {len(SEEDS)} seeds':28}{'last loss':>18}{'accuracy':>20}{'learnt':>9}")
+        found[kind] = {}
+        for name, arm in ARMS.items():
+            with one_thread():
+                runs = [train_arm(arm, factor, CPU, seed, 100 + seed) for seed in SEEDS]
+            losses, accuracies = [run.loss[-1] for run in runs], [run.accuracy for run in runs]
+            learnt = sum(run.loss[-1] < 0.5 * run.loss[0] for run in runs)
+            spread = f"{min(losses):.4f} to {max(losses):.4f}"
+            right = f"{min(accuracies):.1%} to {max(accuracies):.1%}"
+            print(f"{name.replace('_', ' '):28}{spread:>18}{right:>20}{learnt:>9}")
+            found[kind][name] = [
+                {"loss": loss, "accuracy": accuracy}
+                for loss, accuracy in zip(losses, accuracies, strict=True)
+            ]
+    return found
 
 
 def _print_arms(arms: dict[str, dict[str, Any]]) -> None:
