@@ -96,9 +96,7 @@ def test_fake_tensors_refuse_a_mix_in_words_of_their_own() -> None:
         said.append(str(refused.value))
 
     assert all("mat1" not in text for text in said)
-    common = (
-        r"Unhandled FakeTensor Device Propagation|Expected all tensors to be on the same device"
-    )
+    begins = r"Unhandled FakeTensor Device|Expected all tensors to be on the same device"
     assert all(re.match(begins, text) for text in said)  # as PyTorch 2.11 and 2.15 begin
 
 
