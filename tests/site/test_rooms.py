@@ -26,6 +26,8 @@ EXTRA = {
         f"lesson_code/foundations/lab/starter/checks/{name}.py": {"pytest"}
         for name in ("conftest", "points", "report", *(f"step_{step}" for step in range(2, 7)))
     },
+    # It is started as a script, in the folder where it lies.
+    "lesson_code/foundations/lab/starter/checks/worker.py": {"keeper"},
     "lesson_code/lab/triton_kernel.py": {"triton"},  # a kernel in Triton's language
     # For learners who grade their exercises with pytest.
     "lesson_code/lab/checker/conftest.py": {"pytest"},
