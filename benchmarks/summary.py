@@ -109,61 +109,25 @@ def ratio(numerator: Estimate, denominator: Estimate) -> Estimate:
 # --8<-- [end:summary]
 
 
-@dataclass(frozen=True)
-class Estimate:
-    """A value and how far it can be trusted.
-
-    Attributes:
-        value: In its base unit.
-        spread: Distance between the quartiles of the samples, in the same unit.
-        noisy: Whether a measurement behind it spread over more than 15 % of its median.
-        samples: How many samples it rests on; 0 if it is computed from several measurements.
-        smallest: The smallest of them.
-        largest: The largest of them.
-    """
-
-    value: float
-    spread: float = 0.0
-    noisy: bool = False
-    samples: int = 0
-    smallest: float = 0.0
-    largest: float = 0.0
+def share(part: Estimate, whole: Estimate) -> Estimate:
+    """The part of the whole in percent."""
+    quotient = ratio(part, whole)
+    return Estimate(100 * quotient.value, 100 * quotient.spread, quotient.noisy)
 
 
-def estimate(entry: Entry, statistic: str = "median") -> Estimate:
-    """An entry of a result file, reduced to one of its statistics."""
+def saving(after: Estimate, before: Estimate) -> Estimate:
+    """What is saved in going from ``before`` to ``after``, in percent of ``before``."""
+    part = share(after, before)
+    return Estimate(100 - part.value, part.spread, part.noisy)
+
+
+def difference(first: Estimate, second: Estimate) -> Estimate:
+    """The first minus the second, in their unit."""
     return Estimate(
-        entry[statistic],
-        entry["spread"],
-        entry["noisy"],
-        len(entry["samples"]),
-        entry["smallest"],
-        entry["largest"],
+        first.value - second.value,
+        math.hypot(first.spread, second.spread),
+        first.noisy or second.noisy,
     )
-
-
-def rate(entry: Entry) -> Estimate:
-    """What a timed entry works through in a second: its ``amount`` divided by its time.
-
-    Raises:
-        KeyError: If the entry does not say how much it works through.
-    """
-    amount = Estimate(float(entry["amount"]))
-    return ratio(amount, estimate(entry))
-
-
-def ratio(numerator: Estimate, denominator: Estimate) -> Estimate:
-    """One estimate divided by another; their relative spreads add up as errors do.
-
-    Raises:
-        ZeroDivisionError: If the denominator is zero.
-    """
-    value = numerator.value / denominator.value
-    spread = math.hypot(numerator.spread, value * denominator.spread) / abs(denominator.value)
-    return Estimate(value, spread, numerator.noisy or denominator.noisy)
-
-
-# --8<-- [end:summary]
 
 
 def entry(samples: list[float], unit: str, *, device: str, **more: Any) -> Entry:
@@ -188,24 +152,3 @@ def entry(samples: list[float], unit: str, *, device: str, **more: Any) -> Entry
         "samples": samples,
         **{name: value for name, value in more.items() if value is not None},
     }
-
-
-def share(part: Estimate, whole: Estimate) -> Estimate:
-    """The part of the whole in percent."""
-    quotient = ratio(part, whole)
-    return Estimate(100 * quotient.value, 100 * quotient.spread, quotient.noisy)
-
-
-def saving(after: Estimate, before: Estimate) -> Estimate:
-    """What is saved in going from ``before`` to ``after``, in percent of ``before``."""
-    part = share(after, before)
-    return Estimate(100 - part.value, part.spread, part.noisy)
-
-
-def difference(first: Estimate, second: Estimate) -> Estimate:
-    """The first minus the second, in their unit."""
-    return Estimate(
-        first.value - second.value,
-        math.hypot(first.spread, second.spread),
-        first.noisy or second.noisy,
-    )
