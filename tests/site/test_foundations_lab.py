@@ -89,7 +89,7 @@ def test_no_solution_is_published() -> None:
 
 
 def test_what_to_reread_exists() -> None:
-    """Each part that the checker names is a heading of the module."""
+    """Each part that the checker names is a heading of the module, or the beginning of one."""
     pages = (REPOSITORY / "docs" / "foundations").glob("*.md")
     headings = set(
         re.findall(
@@ -102,4 +102,4 @@ def test_what_to_reread_exists() -> None:
     named = set(re.findall(r"“([A-Z].+?)”", checks))
 
     assert named
-    assert set() == named - headings
+    assert [] == [name for name in sorted(named) if not any(h.startswith(name) for h in headings)]
