@@ -68,6 +68,7 @@ def work_in(folder: str) -> None:
 def _check_site(site: Path) -> None:
     if not (site / "index.html").is_file():
         raise LiveError(f"{site} holds no built site; run `make build` first")
-    finished = EXISTING.search((site / "index.html").read_text(encoding="utf-8"))
+    policy = EXISTING.search((site / "index.html").read_text(encoding="utf-8"))
+    finished = policy is not None and "'unsafe-inline'" not in policy[0]  # as a preview's has
     if not finished or not (site / CLIENT).is_file():
         raise LiveError(f"{site} is unfinished or of an older version; run `make build` again")

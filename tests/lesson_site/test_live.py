@@ -348,11 +348,16 @@ def test_a_site_that_is_not_built_is_said(
     )
 
 
+@pytest.mark.parametrize(
+    "page", ["<title>Unfinished</title>", PAGE.replace("'self'", "'self' 'unsafe-inline'")]
+)
 def test_a_site_without_its_policy_is_said(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], page: str
 ) -> None:
     """Pages that may run code on the machine are served with their policy, or not at all."""
-    (tmp_path / "index.html").write_text("<title>Unfinished</title>")
+    (tmp_path / "index.html").write_text(page)
+    (tmp_path / package.CLIENT).parent.mkdir(parents=True)
+    (tmp_path / package.CLIENT).touch()
 
     assert "run `make build` again" in refusal(capsys, str(tmp_path))
 
