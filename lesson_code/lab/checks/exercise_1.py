@@ -20,7 +20,7 @@ CPU, META = torch.device("cpu"), torch.device("meta")
 
 @todo("1.1", "choose a device")
 def chooses_what_can_be_used(answer: Any) -> None:
-    """CUDA if it can be used, else the CPU; a preference wins."""
+    """CUDA if a GPU is found, else the CPU; a preference wins."""
     for available, expected in ((False, "cpu"), (True, "cuda")):
         with pretended_cuda(available):
             found = answer.pick_device()
@@ -31,7 +31,7 @@ def chooses_what_can_be_used(answer: Any) -> None:
             found.type == expected,
             f"{expected!r} when torch.cuda.is_available() is {available}",
             f"{found.type!r}",
-            "ask whether CUDA can be used now; what PyTorch was built for is another question",
+            "ask whether a GPU is found now; what PyTorch was built for is another question",
         )
         require(
             preferred.type == "cpu",

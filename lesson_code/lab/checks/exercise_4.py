@@ -191,7 +191,7 @@ def refuses_a_gpu_that_is_not_there(answer: Any) -> None:
         automatic == CPU,
         "the CPU for --device auto without a GPU",
         str(automatic),
-        "ask whether CUDA can be used now",
+        "ask whether a GPU is found now",
     )
     require(
         refused,

@@ -37,7 +37,7 @@ class SmallModel(nn.Module):
 
 # --8<-- [start:pick_device]
 def pick_device(prefer: str | None = None) -> torch.device:
-    """The device to compute on: the preferred one, else CUDA where it can be used, else the CPU."""
+    """The device to compute on: the preferred one, else CUDA where a GPU is found, else the CPU."""
     if prefer is not None:
         return torch.device(prefer)
     return torch.device("cuda" if torch.cuda.is_available() else "cpu")

@@ -36,8 +36,8 @@ class SmallModel(nn.Module):
 
 
 def pick_device(prefer: str | None = None) -> torch.device:
-    """The device to compute on: the preferred one, else CUDA where it can be used, else the CPU."""
-    # A preference wins. Without one, ask PyTorch whether CUDA can be used on this machine now.
+    """The device to compute on: the preferred one, else CUDA where a GPU is found, else the CPU."""
+    # A preference wins. Without one, ask PyTorch whether it finds a GPU now.
     # Look up: torch.device, torch.cuda.is_available.
     raise NotImplementedError("TODO 1.1 choose a device")
 
