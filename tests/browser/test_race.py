@@ -27,6 +27,11 @@ const NAMES = {
   browser_gpu: options.software
     ? "software WebGPU adapter (google swiftshader), not a GPU" : "GPU made-up graphics (WebGPU)",
 };
+const Clock = Date;
+let playedMs = 0; // what is played takes no time, so the clock moves on by itself
+globalThis.Date = class extends Clock {
+  constructor(...given) { super(...(given.length ? given : [Clock.now() + playedMs])); }
+};
 export class EngineError extends Error {}
 export class Engine {
   constructor(racer) { this.racer = racer; }
@@ -52,6 +57,7 @@ export class Engine {
     const { batch = this.task.n } = this.task;
     const gpu = this.racer === "browser_gpu";
     const one = gpu ? 2 + batch * 0.002 + (read ? 1 : 0) : 0.5 + batch * 0.03;
+    playedMs += 5 + k * one;
     return { ms: 5 + k * one, value: 1.5 };
   }
   close() { if (!this.closed) { this.closed = true; window.__closed += 1; } }
