@@ -131,6 +131,11 @@ const CHANGES = [
   ["more than its time", (f) => (f.cases.tiny_epoch.all.took_s = 1), /sum to more than the part/],
   ["a version of two kinds", (f) => (f.version = "two"), /version: "two" is none of what may be there/],
   ["a name that is too long", (f) => (f.figures["a".repeat(200)] = figure), /its name has to be a figure's name/],
+  [
+    "a figure that says something else",
+    (f) => (f.figures["tiny_epoch.a.cpu"] = { ...figure, text: "1 ms" }),
+    /figures\.tiny_epoch\.a\.cpu: it does not follow/,
+  ],
   ["a mark from right to left", (f) => (f.provenance.gpu = "A\u202e"), /character that nobody sees/],
   ["no figures", (f) => (f.figures = {}), /nothing was measured/],
   ["a text that runs over lines", (f) => (f.figures["a.cpu"].text = "2\ns"), /text: .*one line/],

@@ -99,6 +99,14 @@ def changed(seed: int) -> bytes:
     return raw[: draw.randrange(len(raw))] if draw.random() < 0.05 else raw
 
 
+def test_the_page_takes_every_file_that_is_here() -> None:
+    """With all of their figures known."""
+    files = [path.read_bytes() for path in sorted(result_file.FOLDER.glob("*/*.json"))]
+    known = [name for file in files for name in json.loads(file)["figures"]]
+
+    assert [""] * len(files) == on_the_page(files, known)
+
+
 def test_page_and_python_judge_files_alike(tmp_path: Path) -> None:
     """Whatever one of them refuses the other does, but for reasons that only one can know."""
     files = {kind: damaged(kind) for kind in [*DAMAGE, *RAW]}

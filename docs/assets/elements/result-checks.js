@@ -1,9 +1,10 @@
 // What no schema can say of a result file, and a few lines can. Pure.
 //
 // The rules are those of benchmarks/result_file.py. What follows from the catalogue stays with
-// Python: which cases and entries there are, their units, and the figures that they give.
+// Python: which cases and entries there are, their units, and the figures that several of them give.
 
 import { summary } from "./race/plan.js";
+import { rate, write } from "./race/quantities.js";
 
 /** @typedef {{[field: string]: any}} Json */
 
@@ -64,7 +65,7 @@ export function contradiction(result, now) {
 }
 
 /** @param {Json} result @param {number} latest @returns {Generator<string>} */
-function* contradictions({ provenance, cases }, latest) {
+function* contradictions({ provenance, cases, figures }, latest) {
   yield* impossibleTime("provenance.date", provenance.date, `${provenance.date}T00:00Z`, latest);
   const told = provenance.gpu_details !== null;
   if (provenance.engine !== undefined && (told || provenance.cuda !== null))
@@ -83,6 +84,9 @@ function* contradictions({ provenance, cases }, latest) {
         for (const found of wrongEntry(entry, of, provenance)) yield `${at}${found}`;
         if (seconds(of) > 1.05 * content.took_s + 0.1)
           yield `${at}.samples: they sum to more than the part’s took_s`;
+        const figure = `${name}.${entry}`;
+        if (Object.hasOwn(figures, figure) && !follows(figures[figure], of))
+          yield `At figures.${figure}: it does not follow from the samples`;
       }
     }
   }
@@ -128,3 +132,20 @@ function* wrongEntry(name, entry, provenance) {
 /** Whether two numbers are the same but for rounding. @param {number} a @param {number} b */
 const close = (a, b) =>
   Math.abs(a - b) <= Math.max(1e-12, 1e-9 * Math.max(Math.abs(a), Math.abs(b)));
+
+/**
+ * Whether a figure is what its entry gives: a figure of the same name is the median, or a rate.
+ * @param {Json} figure @param {Json} entry
+ */
+function follows(figure, { unit, samples, amount }) {
+  const time = summary(samples);
+  const median = { value: time.median, spread: time.spread };
+  const same = (/** @type {{value: number, spread: number}} */ { value, spread }) =>
+    figure.noisy === time.noisy && close(figure.value, value) && close(figure.spread, spread);
+  if (unit !== "s") return same(median);
+  const said = (/** @type {typeof median} */ of, /** @type {import("./race/quantities.js").Unit} */ as) =>
+    same(of) && figure.text === write(of.value, as, of.spread);
+  if (said(median, "s") || amount === undefined) return said(median, "s");
+  const worked = rate(amount, time);
+  return said(worked, "samples_per_s") || said(worked, "flop_per_s");
+}
