@@ -19,6 +19,8 @@ EXTRA = {
     "lesson_code/foundations/tensors.py": {"numpy"},
     "lesson_code/foundations/optimizers_and_checkpoints.py": {"numpy"},
     "lesson_code/foundations/train_mnist.py": {"numpy"},  # it seeds every source of randomness
+    # The recorder starts it in a process of its own, which runs lesson code.
+    "lesson_site/printing.py": {"torch", "torchvision", "lesson_code.devices"},
     # The lab runs in the learner's own folder, where these lie beside each other.
     "lesson_code/foundations/lab/starter/check.py": {"pytest", "checks"},
     "lesson_code/foundations/lab/starter/train_mnist.py": {"faults"},
