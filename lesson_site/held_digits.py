@@ -16,6 +16,7 @@ NUMBER = re.compile(
 )
 # What is no significant digit: sign, zeros in front, commas, point, and the power of ten.
 NOT_SIGNIFICANT = re.compile(r"^[-+0.]+|[,.]|e.*")
+AFTER = re.compile(r"(?P<unit>[^\s\d]*)(?P<spaces> *)")
 Way = tuple[str | int, ...]  # the keys and places that lead to a number in data
 DATA_DIGITS = 6  # of a number that a function returns; no page shows more
 
@@ -129,29 +130,25 @@ def shown(text: str, moved: Mapping[int, Range]) -> str:
         text: As it was printed.
         moved: The range of each number that moved, by its place among the numbers.
     """
-    parts, end = [], 0
+    out, end = "", 0
     for place, number in enumerate(numbers(text)):
-        if place in moved:
-            parts.append(text[end : number.start])
-            new = held(number.text, moved[place])
-            end = number.start + len(number.text)
-            more = len(new) - len(number.text)
-            if more > 0:
-                parts[-1] = _without_spaces(parts[-1], more)
-            elif in_a_column(text, number.start, end):
-                tail = re.compile(r"\S*").match(text, end)
-                assert tail is not None
-                new += tail[0] + " " * -more
-                end = tail.end()
-            parts.append(new)
-    lines = "".join([*parts, text[end:]]).split("\n")
-    return "\n".join(line.rstrip() for line in lines)
-
-
-def _without_spaces(text: str, count: int) -> str:
-    """A text that ends with up to ``count`` spaces less, if two of them stay."""
-    spaces = len(text) - len(text.rstrip(" "))
-    return text[: len(text) - max(0, min(count, spaces - 2))]
+        if place not in moved:
+            continue
+        out, end = out + text[end : number.start], number.start + len(number.text)
+        new = held(number.text, moved[place])
+        more = len(new) - len(number.text)
+        after = AFTER.match(text, end)
+        assert after is not None  # it fits the empty text
+        column = in_a_column(text, number.start, end)
+        if column and more > 0:  # the spaces before it become fewer, and then those after it
+            taken = min(more, max(0, len(out) - len(out.rstrip(" ")) - 2))
+            out = out[: len(out) - taken]
+            more = min(more - taken, max(0, len(after["spaces"]) - 2))
+        if column:
+            new += after["unit"] + " " * (len(after["spaces"]) - more)
+            end = after.end()
+        out += new
+    return "\n".join(line.rstrip() for line in (out + text[end:]).split("\n"))
 
 
 def in_a_column(text: str, start: int, end: int) -> bool:

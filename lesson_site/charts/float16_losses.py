@@ -29,16 +29,20 @@ def draw(_: Store) -> Chart:
     arms = recording.data["shrunk"]
     losses = {label: list(map(float, arms[name]["loss"])) for name, label, _ in ARMS}
     epochs = range(1, len(losses["float32"]) + 1)
+    texts = {
+        label: [recording.written(("shrunk", name, "loss", at - 1), ".4f") for at in epochs]
+        for name, label, _ in ARMS
+    }
     svg, height = _lines(losses)
     return Chart(
         TITLE,
-        finding(losses),
+        finding(losses, {label: row[-1] for label, row in texts.items()}),
         svg,
         height,
         ("Run", *(f"Epoch {epoch}" for epoch in epochs)),
-        [(label, *(f"{loss:.4f}" for loss in losses[label])) for label in losses],
+        [(label, *row) for label, row in texts.items()],
         recording.caption,
-        [_trace(label, values, losses) for label, values in losses.items()],
+        [_trace(label, texts[label], losses) for label in losses],
         {
             "height": 380,
             "xaxis": {"title": {"text": "Epoch"}, "dtick": 1},
@@ -47,15 +51,21 @@ def draw(_: Store) -> Chart:
     )
 
 
-def finding(losses: dict[str, list[float]], learnt_below: float = 0.5) -> str:
-    """Which runs learnt, and at which loss the others stayed."""
+def finding(losses: dict[str, list[float]], last: dict[str, str], learnt_below: float = 0.5) -> str:
+    """Which runs learnt, and at which loss the others stayed.
+
+    Args:
+        losses: Of each run, those of its epochs.
+        last: Of each run, the last one as it is written.
+        learnt_below: How far a run's loss has to fall, as a share of the first one.
+    """
     learnt = [label for label, values in losses.items() if values[-1] < learnt_below * values[0]]
     stuck = [label for label in losses if label not in learnt]
     if not stuck:
         return f"All {in_words(len(losses))} runs learn."
     if not learnt:
         return "None of the runs learns."
-    low = listed([f"{losses[label][-1]:.4f}" for label in learnt])
+    low = listed([last[label] for label in learnt])
     high = min(losses[label][-1] for label in stuck)
     return (
         f"{capital(listed(learnt))} {'learn' if len(learnt) > 1 else 'learns'} (last loss {low}); "
@@ -101,17 +111,16 @@ def _coinciding(losses: dict[str, list[float]], tolerance: float = 0.05) -> list
     return groups
 
 
-def _trace(label: str, values: list[float], losses: dict[str, list[float]]) -> Trace:
+def _trace(label: str, texts: list[str], losses: dict[str, list[float]]) -> Trace:
     """A run for Plotly; recorded, not measured by the job, so no figure of a result file."""
-    epochs = list(enumerate(values, start=1))
     return {
         "type": "scatter",
         "mode": "lines+markers",
         "name": label,
-        "x": [epoch for epoch, _ in epochs],
-        "y": values,
+        "x": list(range(1, len(texts) + 1)),
+        "y": losses[label],
         "line": {"dash": PLOTLY_DASHES[_dash(label)]},
-        "hovertext": [f"{label}<br>Epoch {epoch}: loss {loss:.4f}" for epoch, loss in epochs],
+        "hovertext": [f"{label}<br>Epoch {at}: loss {text}" for at, text in enumerate(texts, 1)],
         "hoverinfo": "text",
         "meta": _color(label, losses),
     }

@@ -50,6 +50,11 @@ def test_columns_stay() -> None:
     text = "name     loss  share\none    0.2058  91.2%\ntwo    0.3111   3.0%\n"
     moved = {0: Range(0.1741, 0.2058), 1: Range(91.1, 91.2), 2: Range(0.3110, 0.3111)}
 
+    wide = "a  0.0412  0.3%\n"
+    assert "a  0.039–0.043  0.3%\n" == shown(wide, {0: Range(0.0405, 0.0415)})
+    assert "a  0.039–0.043   0.3%\n" == shown(
+        "a  0.0412" + 8 * " " + "0.3%\n", {0: Range(0.0405, 0.0415)}
+    )
     expected = "name     loss  share\none  0.14–0.24  91%\ntwo    0.311    3.0%\n"
     assert expected == shown(text, moved)
 
