@@ -184,7 +184,7 @@ def study_arms() -> dict[str, dict[str, list[dict[str, float]]]]:
                 runs = [train_arm(arm, factor, CPU, seed, 100 + seed) for seed in SEEDS]
             losses, accuracies = [run.loss[-1] for run in runs], [run.accuracy for run in runs]
             learnt = sum(run.loss[-1] < 0.5 * run.loss[0] for run in runs)
-            spread = f"{min(losses):.4f} to {max(losses):.4f}"
+            spread = f"{min(losses):.2f} to {max(losses):.2f}"
             right = f"{min(accuracies):.1%} to {max(accuracies):.1%}"
             print(f"{name.replace('_', ' '):28}{spread:>18}{right:>20}{learnt:>9}")
             found[kind][name] = [

@@ -319,3 +319,28 @@ def test_default_adam_breaks_float16_weights_on_a_gpu() -> None:
     _, broken = demonstration.adam_in_float16(eps=1e-8, steps=4, device=torch.device("cuda"))
 
     assert broken[-1] > 0.5
+
+
+def test_the_study_tells_how_many_seeds_learnt(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With the worst and the best of each arm; every arm gets the same five pairs of seeds."""
+    taken: dict[tuple[demonstration.Arm, float], list[tuple[int, int]]] = {}
+
+    def train(
+        arm: demonstration.Arm, factor: float, _: torch.device, weights: int, order: int
+    ) -> demonstration.ArmResult:
+        taken.setdefault((arm, factor), []).append((weights, order))
+        last = 0.5 if weights < 2 or factor == 1.0 else 2.0 + weights / 10
+        return demonstration.ArmResult([2.5, last], 0.25 * weights, 0.0, 0.0, 1.0)
+
+    monkeypatch.setattr(demonstration, "train_arm", train)
+    found = demonstration.study_arms()
+
+    assert 8 == len(taken)
+    assert 1 == len({tuple(seeds) for seeds in taken.values()})
+    assert 5 == len(set(taken[demonstration.Arm(), 1.0]))
+    lines = [line.split("  ") for line in capsys.readouterr().out.splitlines()]
+    row = [cell.strip() for cell in lines[1] if cell.strip()]
+    assert ["float32", "0.50 to 2.40", "0.0% to 100.0%", "2"] == row
+    assert {"loss": 2.4, "accuracy": 1.0} == found["tiny gradients"]["float32"][4]
