@@ -252,6 +252,20 @@ def test_without_storage_the_mission_works_and_says_so_once(opened: Opened) -> N
     assert barriers(page) == []
 
 
+def test_a_storage_that_is_full_keeps_what_it_held(opened: Opened) -> None:
+    """What is done now is not kept, and the page says so; what was stored stays as it was."""
+    page = opened(act_one_open())
+    page.locator("#ledger").scroll_into_view_if_needed()
+    page.locator("memory-ledger svg").first.wait_for()
+    stored = page.evaluate(f"localStorage.getItem({KEY!r})")
+    page.evaluate("void (Storage.prototype.setItem = () => { throw new Error('full') })")
+
+    page.get_by_label("Momentum", exact=True).first.check()
+
+    expect(page.locator(".mission-status")).to_contain_text("Not kept")
+    assert stored == page.evaluate(f"localStorage.getItem({KEY!r})")
+
+
 def test_a_reset_asks_first_and_clears_its_act_only(opened: Opened) -> None:
     """Cancel is the default; Act 1's reset closes Act 2 and keeps what was answered there."""
     page = opened(completed())

@@ -294,7 +294,7 @@ def test_with_storage_denied(start: Callable[..., Page]) -> None:
 
     check_file(play(page, Mouse(page), quietly))
 
-    expect(page.locator("mission-guide")).to_contain_text("keeps nothing")
+    expect(page.locator(".mission-status")).to_contain_text("Not kept")
 
 
 def test_after_a_damaged_state(start: Callable[..., Page]) -> None:
