@@ -10,6 +10,7 @@ const { missingLines, topicOf, verdict } = await import("../../docs/assets/eleme
 const EXPECTED = "CUDA available: False\nDevice: cpu\nAll parameters on cpu: ✓";
 
 for (const [line, topic] of [
+  ["loss 0.53–0.54 falls", "loss falls"],
   ["CUDA available: False", "cuda available"],
   ["Device: cuda:0", "device"],
   ["float32    0.25    1,024 bytes", "float bytes"],
