@@ -79,6 +79,8 @@ def words(text: str) -> list[str]:
 def held(printed: str, seen: Range) -> str:
     """A number with the digits that hold where it is expected; or, if fewer than two, where it is.
 
+    A number that was printed with one digit is shown with it, if it holds.
+
     >>> held("0.2058", Range(0.2057, 0.2058))
     '0.206'
     >>> held("0.2058", Range(0.1768, 0.2058))
@@ -94,7 +96,8 @@ def held(printed: str, seen: Range) -> str:
     low, high = seen.expected
     for fewer in range(decimals, -1, -1):
         text = f"{low:{form}.{fewer}{kind}}"
-        if text == f"{high:{form}.{fewer}{kind}}" and len(NOT_SIGNIFICANT.sub("", text)) > 1:
+        holds = text == f"{high:{form}.{fewer}{kind}}"
+        if holds and (fewer == decimals or len(NOT_SIGNIFICANT.sub("", text)) > 1):
             return text
     # A range, rounded away from each other, with the digits that tell its ends apart
     digit = math.floor(math.log10((high - low) / 2))
