@@ -80,7 +80,8 @@ def test_the_tests_of_pages_are_found_without_pytorch() -> None:
     assert "tests/site/test_pages.py" in found.stdout
     left_out = re.findall(r"[\w/]+\.py", found.stdout.strip().splitlines()[-1])
     assert all("torch" in packages_of(REPOSITORY / "tests" / name) for name in left_out)
-    assert len(left_out) < 10
+    found_ones = re.findall(r"^tests/\S+\.py", found.stdout, re.MULTILINE)
+    assert 5 * len(left_out) < len(found_ones)
 
 
 def test_the_whole_suite_is_not_passed_off_as_complete() -> None:

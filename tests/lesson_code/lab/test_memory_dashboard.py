@@ -299,7 +299,7 @@ def test_a_step_that_is_not_recorded_comes_first(monkeypatch: pytest.MonkeyPatch
 
     assert [
         {"steps": 1, "models": 1},
-        {"max_entries": 100_000},
+        {"stacks": "python", "max_entries": 100_000},
         {"steps": STEPS, "models": 1},
         {"enabled": None},
     ] == allocator.calls

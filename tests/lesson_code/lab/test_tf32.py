@@ -19,8 +19,8 @@ from lesson_code.lab.tf32 import (
     to_tf32,
 )
 
-OLD = re.compile(r"allow_tf32|float32_matmul_precision\(")
-NEW = re.compile(r"fp32_precision")
+OLD = re.compile(r"allow_tf32(?:, [\w.]+)* = |float32_matmul_precision\(")
+NEW = re.compile(r"fp32_precision(?:, [\w.]+)* = ")
 
 
 @pytest.mark.parametrize(
@@ -88,8 +88,10 @@ def test_old_questions_fail_after_the_new_switch() -> None:
 
 
 @pytest.mark.parametrize("room", ["lesson_code", "benchmarks", "lesson_site"])
-def test_no_module_mixes_both_kinds_of_switches(room: str) -> None:
+def test_no_module_sets_both_kinds_of_switches(room: str) -> None:
     """The page's own demonstration is the only one that does."""
+    assert OLD.search("products.allow_tf32, convolutions.allow_tf32 = before")
+    assert NEW.search('matmul.fp32_precision = "tf32"')
     mixed = [
         path.name
         for path in Path(room).rglob("*.py")
