@@ -43,7 +43,7 @@ def time_training(
 
 # --8<-- [start:loader_seconds]
 def loader_seconds(train_loader: Iterable[Batch]) -> float:
-    """Seconds of one pass over the loader with no model: what no GPU can take away."""
+    """Seconds of one pass over the loader with no model: what a faster GPU does not shorten."""
     start = time.perf_counter()
     for _ in train_loader:
         pass
