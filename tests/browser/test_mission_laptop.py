@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from lesson_code.mission.activations import activation_bytes
 from lesson_code.mission.architecture import GPT2_XL, gpt_param_count
 from lesson_code.mission.decisions import laptop_outcome
 from lesson_code.mission.fit import device_budget_bytes, verdict
 from lesson_code.mission.memory import ledger_total_bytes, static_bytes, step_peak_bytes, to_gb
+from lesson_code.mission.worked import fused_step_memory
 from lesson_site.mission.numbers import fine_gb
 from lesson_site.mission.rows import laptop_rows
 from tests.browser.missions import kept_state, open_mission, target_reached
@@ -266,8 +266,7 @@ def test_the_floor_is_asked_for_once_it_was_met(page: Page) -> None:
 
 def test_other_exits_do_not_need_other_machines(page: Page) -> None:
     """The exits name the fused step with its sum, and sharding inside one machine."""
-    weights = static_bytes("fp32", "sgd", N_PARAMS) // 2
-    fused = f"{to_gb(weights + activation_bytes('fp32', 'full', 1, GPT2_XL)):.2f}"
+    fused = f"{to_gb(fused_step_memory()):.2f}"
     exits = page.locator(".laptop-exits")
     expect(exits).to_be_hidden()
 
