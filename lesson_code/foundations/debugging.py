@@ -273,6 +273,17 @@ def print_overfit() -> None:
     print(f"{'healthy, 32 MNIST digits':26}{first:10.2f}{last:11.4f}")
 
 
+def study_overfit() -> dict[str, list[float]]:
+    """Print where the probe ends with five seeds, with a healthy step and with each faulty one."""
+    found = {}
+    print(f"{'five seeds':26}{'last loss':>18}")
+    for name, step in STEPS.items():
+        last = [overfit_twelve_examples(step, seed)[1] for seed in range(5)]
+        print(f"{name:26}{f'{min(last):.4f} to {max(last):.4f}':>18}")
+        found[name] = last
+    return found
+
+
 # --8<-- [start:gradient_norms]
 def gradient_norms(model: nn.Module, loss: torch.Tensor) -> dict[str, float | None]:
     """The norm of every trainable tensor's gradient; None where no gradient arrived."""

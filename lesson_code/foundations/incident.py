@@ -138,6 +138,29 @@ def print_replay() -> dict[str, dict[str, float]]:
     return {"healthy": _summary(healthy), "broken": _summary(broken)}
 
 
+def study_replay() -> dict[str, dict[str, list[float]]]:
+    """Print how both runs end with five seeds: other weights, other orders, other dropout.
+
+    Returns:
+        For ``healthy`` and ``broken`` the last ``loss`` and the last ``accuracy`` of every seed.
+    """
+    training = as_tensors(load_mnist(source="subset"))
+    unseen = as_tensors(load_mnist(train=False, source="subset"))
+    found: dict[str, dict[str, list[float]]] = {}
+    print(f"\n{'five seeds':16}{'loss, last epoch':>20}{'accuracy':>20}")
+    for name, reset in (("healthy", True), ("broken", False)):
+        runs = [replay(training, unseen, reset, seed) for seed in range(5)]
+        losses, shares = [run.losses[-1] for run in runs], [run.accuracies[-1] for run in runs]
+        title = "healthy" if reset else "never reset"
+        loss, share = (
+            f"{min(values):.{digits}f} to {max(values):.{digits}f}"
+            for values, digits in ((losses, 2), (shares, 2))
+        )
+        print(f"{title:16}{loss:>20}{share:>20}")
+        found[name] = {"loss": losses, "accuracy": shares}
+    return found
+
+
 def _summary(run: Replay) -> dict[str, float]:
     return {
         "last_loss": run.losses[-1],

@@ -244,10 +244,10 @@ class ResumeExperiment:
         optimizer: What trains it.
     """
 
-    def __init__(self, make: MakeOptimizer) -> None:
-        torch.manual_seed(0)
+    def __init__(self, make: MakeOptimizer, seed: int = 0) -> None:
+        torch.manual_seed(seed)
         self.model = nn.Sequential(nn.Linear(20, 64), nn.ReLU(), nn.Linear(64, 5))
-        self.make = make
+        self.make, self.seed = make, seed
         self.optimizer = make(self.model.parameters())
         rows = torch.Generator().manual_seed(1)
         self.features = torch.randn(256, 20, generator=rows)
@@ -267,7 +267,7 @@ class ResumeExperiment:
 
     def resumed(self, path: Path, with_optimizer: bool) -> "ResumeExperiment":
         """A fresh process's view of it: all of the checkpoint, or its weights alone."""
-        other = ResumeExperiment(self.make)
+        other = ResumeExperiment(self.make, self.seed)
         if with_optimizer:
             load_checkpoint(path, other.model, other.optimizer, torch.device("cpu"))
         else:
@@ -276,14 +276,14 @@ class ResumeExperiment:
         return other
 
 
-def compare_resumes(make: MakeOptimizer) -> dict[str, Any]:
+def compare_resumes(make: MakeOptimizer, seed: int = 0) -> dict[str, Any]:
     """Train 100 steps, save, and go on for 20 steps in three ways.
 
     Returns:
         Per way the losses of the 20 steps, and the largest difference of any parameter from the
         run that was never interrupted.
     """
-    run, rest = ResumeExperiment(make), range(100, 120)
+    run, rest = ResumeExperiment(make, seed), range(100, 120)
     run.train(range(100))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "run.pt")
@@ -308,6 +308,23 @@ def print_resumes() -> dict[str, Any]:
             print(f"{name:19}{way.replace('_', ' '):15}{losses}{result['difference']:12.3f}")
             result["difference"] = round(result["difference"], 3)
     return results
+
+
+def study_resumes() -> dict[str, dict[str, list[float]]]:
+    """How far the parameters end from the run without an interruption, with five seeds."""
+    found: dict[str, dict[str, list[float]]] = {}
+    print(f"{'difference, five seeds':24}{'all':>9}{'weights only':>20}")
+    for title, (name, make) in zip(TITLES, OPTIMIZERS.items(), strict=True):
+        runs = [compare_resumes(make, seed) for seed in range(5)]
+        found[name] = {
+            way: [run[way]["difference"] for run in runs] for way in ("all", "weights_only")
+        }
+        ways = [
+            f"{min(values):.3f} to {max(values):.3f}" if any(values) else "0.000"
+            for values in found[name].values()
+        ]
+        print(f"{title:24}{ways[0]:>9}{ways[1]:>20}")
+    return found
 
 
 def values_to_save() -> dict[str, object]:

@@ -143,6 +143,20 @@ def print_sorted_digits() -> dict[str, dict[str, Any]]:
     return results
 
 
+def study_sorted_digits() -> dict[str, dict[str, list[float]]]:
+    """Last loss and test accuracy of five seeds, with and without shuffling."""
+    found: dict[str, dict[str, list[float]]] = {}
+    print(f"{'five seeds, epoch 3':22}{'loss':>14}{'accuracy':>18}")
+    for name, shuffle in (("shuffled", True), ("not shuffled", False)):
+        runs = [train_on_sorted_digits(shuffle, seed) for seed in range(5)]
+        losses, shares = [run[1][-1] for run in runs], [run[2][-1] for run in runs]
+        loss = f"{min(losses):.2f} to {max(losses):.2f}"
+        share = f"{min(shares):.2f} to {max(shares):.2f}"
+        print(f"{name:22}{loss:>14}{share:>18}")
+        found[name.replace(" ", "_")] = {"loss": losses, "accuracy": shares}
+    return found
+
+
 @torch.no_grad()
 def late_share(model: nn.Module) -> float:
     """How often a model answers 8 or 9, the digits that came last, on the test images."""

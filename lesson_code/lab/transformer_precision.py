@@ -127,9 +127,11 @@ class Reverser(nn.Module):
         return self.head(self.encoder(self.digit(digits) + self.place))
 
 
-def train_reverser(dtype: torch.dtype, steps: int = 150, batch: int = 16) -> list[float]:
+def train_reverser(
+    dtype: torch.dtype, steps: int = 150, batch: int = 16, seed: int = 0
+) -> list[float]:
     """The loss of each step: float32, or autocast in a 16-bit type, with a scaler for float16."""
-    torch.manual_seed(0)
+    torch.manual_seed(seed)
     model = Reverser()
     optimizer = torch.optim.Adam(model.parameters(), lr=3e-3)
     scaler = torch.amp.GradScaler("cpu", enabled=dtype == torch.float16)
@@ -162,6 +164,17 @@ def print_learning() -> dict[str, dict[str, float]]:
         losses = train_reverser(dtype)
         print(f"{name:10}" + "".join(f"{losses[step - 1]:>8.2f}" for step in SHOWN))
         found[name] = {"last": losses[-1]}
+    return found
+
+
+def study_learning() -> dict[str, list[float]]:
+    """The last loss of the reversal task in each format, with five seeds."""
+    found = {}
+    print(f"{'five seeds':12}{'loss of step 150':>18}")
+    for name, dtype in FORMATS.items():
+        last = [train_reverser(dtype, seed=seed)[-1] for seed in range(5)]
+        print(f"{name:12}{f'{min(last):.2f} to {max(last):.2f}':>18}")
+        found[name] = last
     return found
 
 

@@ -1,0 +1,94 @@
+"""What pages conclude from one training run holds for five seeds: the recorded studies say so."""
+
+from typing import Any
+
+from lesson_site import recordings
+from lesson_site.snippets import recorded_targets
+
+
+def study(target: str) -> Any:
+    """The data of a recorded study."""
+    recording = recordings.read(target)
+    assert recording is not None
+    return recording.data
+
+
+def test_every_study_has_five_seeds_and_other_instructions() -> None:
+    """It was trained with the processor's own instructions and with simpler ones."""
+    studies = [target for target in recorded_targets("cpu") if recordings.is_study(target)]
+    assert len(studies) >= 9
+
+    for target in studies:
+        recording = recordings.read(target)
+        assert recording is not None
+        assert len({name for run in recording.runs for name in run["instructions"]}) >= 2, target
+
+
+def test_a_missing_reset_ruins_the_model_with_every_seed() -> None:
+    """The worst healthy model is better than the best one that was never reset."""
+    found = study("foundations/incident:study_replay")
+
+    assert min(found["healthy"]["accuracy"]) > 0.85
+    assert max(found["broken"]["accuracy"]) < 0.8
+    assert min(found["broken"]["loss"]) > max(found["healthy"]["loss"])
+
+
+def test_sorted_digits_are_learnt_worse_with_every_seed() -> None:
+    """Though the loss falls."""
+    found = study("foundations/training_loop:study_sorted_digits")
+
+    assert min(found["shuffled"]["accuracy"]) > max(found["not_shuffled"]["accuracy"])
+
+
+def test_dropout_lowers_the_measurement_with_every_seed() -> None:
+    """The best of ten passes with dropout is below the right accuracy."""
+    found = study("foundations/graphs_and_memory:study_validation_with_dropout")
+
+    assert 5 == len(found)
+    assert all(run["highest"] < run["eval"] for run in found)
+
+
+def test_only_a_healthy_step_memorises_twelve_examples() -> None:
+    """With every seed; the faults stop above what any healthy one reaches."""
+    found = study("foundations/debugging:study_overfit")
+    healthy = found.pop("healthy")
+
+    assert max(healthy) < 0.01
+    # Without resets it swings, and may end anywhere.
+    assert all(min(last) > 0.1 for name, last in found.items() if name != "gradients never reset")
+
+
+def test_softmax_first_costs_accuracy_with_sgd_and_loss_with_both() -> None:
+    """The ranges of five seeds do not meet."""
+    found = study("foundations/losses:study_softmax_first_runs")
+
+    for optimizer in ("adam", "sgd"):
+        logits, softmax = found[f"{optimizer}_logits"], found[f"{optimizer}_softmax"]
+        assert logits["largest_loss"] < softmax["smallest_loss"]
+    assert found["sgd_softmax"]["largest_accuracy"] < found["sgd_logits"]["smallest_accuracy"]
+
+
+def test_a_resumed_run_needs_the_optimizers_state_with_every_seed() -> None:
+    """With plain SGD, which has none, the weights suffice."""
+    found = study("foundations/optimizers_and_checkpoints:study_resumes")
+
+    assert all(set(ways["all"]) == {0.0} for ways in found.values())
+    assert {0.0} == set(found.pop("sgd")["weights_only"])
+    others = [ways["weights_only"] for ways in found.values()]
+    assert all(min(differences) > 0.001 for differences in others)
+
+
+def test_adam_at_its_defaults_loses_its_float16_weights_with_every_seed() -> None:
+    """A larger epsilon saves them."""
+    found = study("gpu_training/float16_demonstration:study_adam_in_float16")
+
+    assert min(found["1e-8"]) > 0.9
+    assert set(found["1e-4"]) == {0.0}
+
+
+def test_every_format_learns_to_reverse_with_every_seed() -> None:
+    """The small transformer ends as low in 16 bits as in 32."""
+    found = study("lab/transformer_precision:study_learning")
+
+    assert {"float32", "bfloat16", "float16"} == set(found)
+    assert max(max(last) for last in found.values()) < 0.5
