@@ -85,7 +85,9 @@ if torch.cuda.is_available():
     gpu = torch.cuda.get_device_properties(0)
     print(f"GPU: {gpu.name}, {gpu.total_memory / 1e9:.1f} GB")
 else:
-    print("No GPU that CUDA knows. Everything runs on the CPU, and comparisons with a GPU are skipped.")
+    print(
+        "No GPU that CUDA knows. Everything runs on the CPU, and comparisons with a GPU are skipped."
+    )
     print("In Colab: Runtime → Change runtime type → T4 GPU.")
 
 # %% [markdown]
