@@ -9,6 +9,7 @@ one thread with the processor's own instructions; beside it the recording keeps 
 and how far. Recordings of one text on several processors add up.
 """
 
+import itertools
 import json
 import os
 import re
@@ -111,14 +112,19 @@ class Recording:
 class Printer:
     """A process that has loaded PyTorch with one instruction set, and runs targets.
 
-    Used in a ``with`` statement, which ends it.
+    Used in a ``with`` statement, which ends it. Without a named instruction set it has the one of
+    this process, whatever the environment says.
     """
 
-    def __init__(self, instructions: str = "native", device: Device = "cpu") -> None:
-        self.instructions = instructions
+    def __init__(self, instructions: str | None = None, device: Device = "cpu") -> None:
         self.device = device
+        environment = dict(os.environ)
         # To ask whether there is a GPU must not start CUDA: some targets fork, and would fail then.
-        changes = {"PYTORCH_NVML_BASED_CUDA_CHECK": "1", **INSTRUCTIONS[instructions]}
+        changes = {"PYTORCH_NVML_BASED_CUDA_CHECK": "1"}
+        if instructions is not None:
+            for variable in itertools.chain(*INSTRUCTIONS.values()):
+                environment.pop(variable, None)
+            changes |= INSTRUCTIONS[instructions]
         # Four threads on two cores, each waiting by asking, take a hundred times as long.
         changes["OMP_WAIT_POLICY"] = "PASSIVE"
         # Lesson code is that of the current folder, as it is when this module reads it.
@@ -128,7 +134,7 @@ class Printer:
         self._said = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115, see __exit__
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-W", "ignore", str(PRINTING)],
-            env={**os.environ, **changes},
+            env={**environment, **changes},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._said,
