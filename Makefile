@@ -50,7 +50,7 @@ test: $(VENV)/.test node_modules/.installed $(VENDORED) ## Run every test (PYTES
 	$(ALL_SHOWN)
 
 pages: $(VENV)/.pages node_modules/.installed $(VENDORED) ## Run the tests of pages alone, without PyTorch
-	$(NODE) $(RUN) -m pytest -n 3 --dist loadfile $(PYTEST_FLAGS) tests/assets tests/browser tests/lesson_site tests/site
+	$(NODE) $(RUN) -m pytest -n 3 --dist loadfile $(PYTEST_FLAGS) tests/assets tests/browser tests/lesson_site tests/results tests/site
 
 again: $(VENV)/.test node_modules/.installed $(VENDORED) ## Run the tests that failed last time once more, one at a time
 	$(NODE) $(RUN) -m pytest --verbose --last-failed --last-failed-no-failures none $(COVERING) --cov-append $(PYTEST_FLAGS)

@@ -11,13 +11,14 @@ from benchmarks.stopping import STOPPED, stopped_quietly
 with stopped_quietly():
     import torch
 
-    from benchmarks import cases, comparison, job, provenance, result_file
+    from benchmarks import cases, comparison, job, provenance
     from benchmarks.cases import Plan
-    from benchmarks.catalogue import CatalogueError
-    from benchmarks.quantities import write
-    from benchmarks.result_file import BadResultError, Result, entries_of
-    from benchmarks.summary import Entry
     from benchmarks.validate import validate
+    from results import result_file
+    from results.catalogue import CatalogueError
+    from results.quantities import write
+    from results.result_file import BadResultError, Result, entries_of
+    from results.summary import Entry
 
 NO_COMMIT = (
     "note: the result will name no commit, since the code has changes or is a copy without git; "

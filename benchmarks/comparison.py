@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from benchmarks.derived import Entries
-from benchmarks.quantities import write
-from benchmarks.summary import Entry
+from results.derived import Entries
+from results.quantities import write
+from results.summary import Entry
 
 SMALLEST_CHANGE = 0.05
 # What of the provenance can move a number though the machine is the same.

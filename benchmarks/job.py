@@ -19,11 +19,12 @@ from typing import Any, TextIO
 
 import torch
 
-from benchmarks import cases, provenance, result_file
+from benchmarks import cases, provenance
 from benchmarks.cases import IncompletePartError, Part, Plan, SkipPartError
 from benchmarks.method import lacks_memory
-from benchmarks.quantities import write
-from benchmarks.summary import Entry
+from results import result_file
+from results.quantities import write
+from results.summary import Entry
 
 QUICK_SHARE = 0.05  # of a part's usual time, for the forecast of a quick run
 SMALLEST_FACTOR, LARGEST_FACTOR = 0.3, 5.0  # one odd part must not decide about all that follow

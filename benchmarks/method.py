@@ -21,8 +21,8 @@ import torch
 from torch.nn import functional as F
 from torch.utils.checkpoint import checkpoint
 
-from benchmarks.summary import Entry, entry
 from lesson_code.timing import time_repeatedly
+from results.summary import Entry, entry
 
 REPETITIONS = 5
 WARMUPS = 2  # a cold run would make short work look long

@@ -7,8 +7,8 @@ import datetime
 from typing import Any
 
 from benchmarks.provenance import machine
-from benchmarks.quantities import rounded
-from benchmarks.summary import rate, summarise
+from results.quantities import rounded
+from results.summary import rate, summarise
 
 Result = dict[str, Any]
 

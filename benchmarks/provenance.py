@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from benchmarks.result_file import plain
 from lesson_code.devices import cpu_name
+from results.result_file import plain
 
 # What nvidia-smi calls it, and what we call it, with its unit.
 GPU_STATE = {

@@ -4,9 +4,9 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from benchmarks import result_file
-from benchmarks.catalogue import CatalogueError
-from benchmarks.result_file import BadResultError, entries_of
+from results import result_file
+from results.catalogue import CatalogueError
+from results.result_file import BadResultError, entries_of
 
 
 def validate(files: Iterable[Path]) -> int:

@@ -7,15 +7,15 @@ from pathlib import Path
 
 from lesson_site import notebooks, recordings
 from lesson_site.errors import PageError
-from lesson_site.figure_store import FigureError
 from lesson_site.live import LiveError
 from lesson_site.live import serve as serve_live
 from lesson_site.mission.payload import write_payload
 from lesson_site.notebooks import NotebookError
 from lesson_site.postbuild import SiteError, finish
 from lesson_site.postbuild.sizes import size_table
-from lesson_site.recordings import RecordingError
 from lesson_site.snippets import CoverageError, recorded_targets, shown_sections, untested
+from results.recorded import RecordingError
+from results.store import FigureError
 
 REFUSALS = (
     PageError,

@@ -18,13 +18,14 @@ from pygments import highlight
 from pygments.formatters.html import HtmlFormatter
 from pygments.lexers.python import PythonLexer
 
-from benchmarks.quantities import in_words
-from lesson_site import recordings, runnable
+from lesson_site import runnable
 from lesson_site.differences import Line, added, compare
 from lesson_site.errors import PageError
 from lesson_site.page import current_page
-from lesson_site.recordings import RecordingError
 from lesson_site.sections import Section, read_section
+from results import recorded
+from results.quantities import in_words
+from results.recorded import RecordingError
 
 # Names and spaces have the colour of plain text: without their spans a page has half the elements.
 PLAIN = re.compile(r'<span class="[nw]">([^<]*)</span>')
@@ -108,7 +109,7 @@ def output(source: str, options: Options, md: Markdown) -> str:
     device = options.get("device", "cpu")
     if device not in ("cpu", "cuda"):
         raise PageError(f"device is {device!r}; it must be cpu or cuda")
-    recording = recordings.read(options["of"], device)
+    recording = recorded.read(options["of"], device)
     if recording is None and device == "cpu":
         raise RecordingError(
             f"nothing is recorded; run `python -m lesson_site record {options['of']}`"

@@ -15,8 +15,8 @@ from markdown.treeprocessors import Treeprocessor
 from markdown.util import AtomicString
 
 from lesson_site.errors import PageError
-from lesson_site.figure_store import Figure, FigureError, Store, open_store
 from lesson_site.page import current_page, line_of
+from results.store import Figure, FigureError, Store, open_store
 
 NAMED = r"\[\[([^\[\]\s]+)\]\]"
 LOG = logging.getLogger("mkdocs.lesson_site.figures")  # a child of MkDocs' own, so that it shows
@@ -70,7 +70,7 @@ class Sources(Treeprocessor):
             value = ElementTree.SubElement(row, "strong")
             value.text = AtomicString(figure.text)
             value.tail = AtomicString(f": {_title(figure)}.")
-        missing = [name for name, figure in self.used.items() if not figure.measured]
+        missing = [name for name, figure in self.used.items() if not figure.known]
         if missing:
             page = current_page(self.md).source
             count = "1 figure" if len(missing) == 1 else f"{len(missing)} figures"
@@ -78,7 +78,7 @@ class Sources(Treeprocessor):
 
 
 def _classes(figure: Figure) -> str:
-    extra = "" if figure.measured else " not-measured"
+    extra = "" if figure.known else " not-measured"
     return f"figure{extra}{' noisy' if figure.noisy else ''}"
 
 

@@ -14,10 +14,10 @@ from typing import Any, get_args
 from markdown import Markdown
 
 from lesson_code.lab.state_bytes import Optimizer, Precision, state_bytes
-from lesson_site import recordings
 from lesson_site.errors import PageError
 from lesson_site.fences import Options, fence
 from lesson_site.page import current_page
+from results import recorded
 
 MODULE = "lab/training_memory"
 STEPS: dict[Precision, str] = {
@@ -249,7 +249,7 @@ def _source(md: Markdown) -> str:
         f'<a href="{escape(page.code(f"lab/{name}.py"))}"><code>lab/{name}.py</code></a>'
         for name in ("state_bytes", "training_memory")
     ]
-    recording = recordings.read(STEPS["float32"])
+    recording = recorded.read(STEPS["float32"])
     assert recording is not None
     return (
         f"1 MB is 10⁶ bytes. Computed with {links[0]} from what {links[1]} measured on fake "
@@ -259,7 +259,7 @@ def _source(md: Markdown) -> str:
 
 def _data(target: str) -> Any:
     """What a recorded function returned."""
-    recording = recordings.read(target)
+    recording = recorded.read(target)
     if recording is None:
         raise PageError(f"nothing is recorded; run `python -m lesson_site record {target}`")
     return recording.data

@@ -34,10 +34,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from lesson_site import recordings
-from lesson_site.figure_store import open_store
 from lesson_site.files import write_whole
 from lesson_site.sections import SectionError, read_section
+from results import recorded
+from results.store import open_store
 
 FOLDER = Path("docs/notebooks")
 SOURCE = FOLDER / "2-3-2-gpu-training.py"
@@ -315,7 +315,7 @@ def _recorded(match: re.Match[str]) -> str:
     for name in match["names"].split():
         figure = open_store().figure(name)
         value = {"value": figure.value, "text": figure.text, "where": figure.source}
-        lines.append(f"    {name!r}: {value if figure.measured else None!r},")
+        lines.append(f"    {name!r}: {value if figure.known else None!r},")
     return "\n".join(["RECORDED = {", *lines, "}"])
 
 
@@ -325,7 +325,7 @@ def _text(text: str, version: Version, blanks: list[Blank], source: str) -> str:
         if what == "solution":
             return _solution(blanks, argument) if version == "learner" else ""
         if what == "output":
-            recording = recordings.read(argument)
+            recording = recorded.read(argument)
             if recording is None:
                 raise NotebookError(f"{SOURCE}: nothing is recorded for {argument}")
             return f"```text\n{recording.shown.rstrip()}\n```"

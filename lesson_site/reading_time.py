@@ -12,11 +12,11 @@ import yaml
 from markdown import Extension, Markdown
 from markdown.treeprocessors import Treeprocessor
 
-from lesson_site import recordings
 from lesson_site.numbering import FRONT_MATTER, section_of, sections
 from lesson_site.page import current_page
-from lesson_site.recordings import RecordingError
 from lesson_site.sections import SectionError, read_section
+from results import recorded
+from results.recorded import RecordingError
 
 WORDS_PER_MINUTE = 200
 SECONDS_PER_LINE_OF_CODE = 2
@@ -62,7 +62,7 @@ def _weigh(kind: str, options: dict[str, str], body: str) -> tuple[int, int, int
             # The other column says almost the same, and is read at a glance
             return len(read_section(content["after"]).lines), _words(reasons), 0
         if kind == "lesson-output":
-            recording = recordings.read(options["of"], _device(options))
+            recording = recorded.read(options["of"], _device(options))
             return len(recording.text.splitlines()) if recording else 0, 0, 0
     except (KeyError, TypeError, yaml.YAMLError, SectionError, RecordingError):
         return 0, 0, 0
@@ -71,7 +71,7 @@ def _weigh(kind: str, options: dict[str, str], body: str) -> tuple[int, int, int
     return len(body.splitlines()), 0, 0
 
 
-def _device(options: dict[str, str]) -> recordings.Device:
+def _device(options: dict[str, str]) -> recorded.Device:
     return "cuda" if options.get("device") == "cuda" else "cpu"
 
 

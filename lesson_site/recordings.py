@@ -1,9 +1,5 @@
 """Outputs that pages show under a snippet: recorded once, with provenance, and rerun by tests.
 
-A target is written ``"gpu_training/float16_numbers:print_small_numbers"``: a module of
-``lesson_code`` and a function without arguments that prints. Its recording lies beside the module,
-in ``recorded/<module>.<function>.<device>.json``.
-
 On the CPU it is printed under several instruction sets and numbers of threads. The text is that of
 one thread with the processor's own instructions; beside it the recording keeps which numbers moved,
 and how far. Recordings of one text on several processors add up.
@@ -12,23 +8,28 @@ and how far. Recordings of one text on several processors add up.
 import itertools
 import json
 import os
-import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, Self
+from typing import Any, Self
 
-from lesson_site import held_digits
 from lesson_site.files import write_whole
-from lesson_site.held_digits import Range, Way
-from lesson_site.sections import CODE_FOLDER
+from results import held_digits
+from results.held_digits import Range, Way
+from results.recorded import (
+    CODE_FOLDER,
+    Device,
+    Recording,
+    RecordingError,
+    path_of,
+    read,
+    to_json,
+)
 
-Device = Literal["cpu", "cuda"]
 # Both libraries that compute on the CPU choose their instructions when PyTorch is loaded.
 INSTRUCTIONS: dict[str, dict[str, str]] = {
     "native": {},
@@ -52,61 +53,6 @@ def settings_of(target: str, device: Device) -> list[tuple[str, int]]:
         return [NATIVE]
     # The default instructions take twenty times as long in float16, and seeds move more.
     return [("native", 1), ("AVX2", 1)] if is_study(target) else SETTINGS
-
-
-class RecordingError(ValueError):
-    """A target that cannot be run, or a recording that cannot be read."""
-
-
-@dataclass(frozen=True)
-class Recording:
-    """What a function printed, and where and when.
-
-    Attributes:
-        text: Its standard output.
-        data: What it returned, if that can be written as JSON.
-        provenance: Device, processor, cores, threads, versions and date of the run.
-        moved: The range of each number of the text that moved, by its place among the numbers.
-        moved_data: The same for numbers of the data, by the way to them.
-        runs: What else it was printed with: for each processor its name, the version of PyTorch,
-            the date, the instruction sets and the numbers of threads.
-    """
-
-    text: str
-    data: Any
-    provenance: dict[str, Any]
-    moved: dict[int, Range] = field(default_factory=dict)
-    moved_data: dict[Way, Range] = field(default_factory=dict)
-    runs: tuple[dict[str, Any], ...] = ()
-
-    @property
-    def shown(self) -> str:
-        """The text, its moved numbers with the digits that hold."""
-        return held_digits.shown(self.text, self.moved)
-
-    @property
-    def caption(self) -> str:
-        """One line that says where the output comes from."""
-        at = self.provenance
-        where = at["device_name"] if at["device"] == "cuda" else at["processor"]
-        caption = f"Recorded on {where}, PyTorch {at['torch']}, {at['date']}."
-        if self.moved:
-            caption += " Digits that differ from processor to processor are left out."
-        return caption
-
-    def written(self, way: Sequence[str | int], form: str) -> str:
-        """A number of the data, written as ``form`` says, with the digits that hold."""
-        value = self.data
-        for key in way:
-            value = value[key]
-        text = f"{value:{form}}"
-        seen = self.moved_data.get(tuple(way))
-        return held_digits.held(text, seen) if seen else text
-
-    def spread(self, way: Sequence[str | int]) -> float:
-        """How far a number of the data moved; zero if it did not."""
-        seen = self.moved_data.get(tuple(way))
-        return seen.high - seen.low if seen else 0.0
 
 
 class Printer:
@@ -205,35 +151,6 @@ class Printers:
         return self._printers[key].run(target, threads)
 
 
-def path_of(target: str, device: Device, folder: Path = CODE_FOLDER) -> Path:
-    """Where the recording of ``target`` on ``device`` lies."""
-    module, _, function = target.partition(":")
-    track, _, name = module.rpartition("/")
-    return folder / track / "recorded" / f"{name}.{function}.{device}.json"
-
-
-def read(target: str, device: Device = "cpu", folder: Path = CODE_FOLDER) -> Recording | None:
-    """The recording of ``target``, or None if that device has not been recorded yet.
-
-    Raises:
-        RecordingError: If the module or the function does not exist, or the file is damaged.
-    """
-    module, _, function = target.partition(":")
-    try:
-        source = (folder / f"{module}.py").read_text(encoding="utf-8")
-    except OSError:
-        raise RecordingError(f"there is no module {folder / module}.py") from None
-    if not re.search(rf"^def {re.escape(function)}\(\)", source, re.MULTILINE):
-        raise RecordingError(f"{folder / module}.py has no function {function}()")
-    path = path_of(target, device, folder)
-    try:
-        return _from_json(json.loads(path.read_text(encoding="utf-8")))
-    except FileNotFoundError:
-        return None
-    except (ValueError, KeyError, TypeError, OSError) as problem:
-        raise RecordingError(f"{path} is damaged ({problem}); record it again") from None
-
-
 def record(
     target: str,
     device: Device = "cpu",
@@ -262,7 +179,7 @@ def record(
     if earlier and (merge or not differences(earlier, recording)):
         recording = merged(earlier, recording)
     path.parent.mkdir(exist_ok=True)
-    content = json.dumps(_to_json(recording), indent=1, ensure_ascii=False)
+    content = json.dumps(to_json(recording), indent=1, ensure_ascii=False)
     return write_whole(path, content + "\n")
 
 
@@ -414,31 +331,3 @@ def _identity(run: dict[str, Any]) -> tuple[str, str, str]:
 def _in_words(setting: tuple[str, int]) -> str:
     instructions, threads = setting
     return f"{instructions} instructions and {threads} thread{'' if threads == 1 else 's'}"
-
-
-def _to_json(recording: Recording) -> dict[str, Any]:
-    return {
-        "text": recording.text,
-        "data": recording.data,
-        "moved": [
-            {"number": place, "low": seen.low, "high": seen.high}
-            for place, seen in sorted(recording.moved.items())
-        ],
-        "moved_data": [
-            {"at": list(way), "low": seen.low, "high": seen.high}
-            for way, seen in recording.moved_data.items()
-        ],
-        "runs": list(recording.runs),
-        "provenance": recording.provenance,
-    }
-
-
-def _from_json(content: Any) -> Recording:
-    return Recording(
-        content["text"],
-        content["data"],
-        content["provenance"],
-        {m["number"]: Range(m["low"], m["high"]) for m in content.get("moved", [])},
-        {tuple(m["at"]): Range(m["low"], m["high"]) for m in content.get("moved_data", [])},
-        tuple(content.get("runs", [])),
-    )

@@ -18,20 +18,20 @@ from typing import Any
 
 from markdown import Markdown
 
-from benchmarks import catalogue
-from benchmarks.catalogue import FROM_RESULTS, Definition
-from benchmarks.quantities import write
-from benchmarks.summary import Estimate
 from lesson_site.errors import PageError
 from lesson_site.fences import Options, fence
-from lesson_site.figure_store import (
+from lesson_site.page import Page, current_page
+from results import catalogue
+from results.catalogue import FROM_RESULTS, Definition
+from results.quantities import write
+from results.store import (
     NOT_MEASURED,
     Result,
     Store,
     one_a_machine,
     open_store,
 )
-from lesson_site.page import Page, current_page
+from results.summary import Estimate
 
 LOG = logging.getLogger("mkdocs.lesson_site.result_tables")  # a child of MkDocs' own
 PAGES = Path("docs/benchmarks/results")
@@ -50,7 +50,7 @@ def case_table(source: str, options: Options, md: Markdown) -> str:
     """Every figure of the case that ``case`` names, on every machine."""
     case, store, page = options["case"], open_store(), current_page(md)
     html = case_html(case, store, page)
-    missing = sum(not store.figure(d.name).measured for d in _figures_of(case, store))
+    missing = sum(not store.figure(d.name).known for d in _figures_of(case, store))
     if missing:
         count = "1 figure" if missing == 1 else f"{missing} figures"
         LOG.info("%s: %s of case %s not measured yet on any machine", page.source, count, case)
@@ -525,7 +525,7 @@ def _none_of(figures: Sequence[Definition], result: Result) -> str:
 
 def _measured_sentence(figures: Sequence[Definition], store: Store) -> str:
     """How many figures some machine has measured, and how many none."""
-    measured = sum(store.figure(d.name).measured for d in figures)
+    measured = sum(store.figure(d.name).known for d in figures)
     missing = len(figures) - measured
     if not missing:
         return f"Each of the {len(figures)} figures has been measured on some machine."

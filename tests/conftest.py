@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 SITE_ROOMS = ("browser", "lesson_site", "site")
 SITE_TOOLS = ("mkdocs", "pymdownx", "playwright", "html5lib")
 # Authors of pages may lack PyTorch: what these rooms have that needs it is then left out, and told.
-PAGE_ROOMS = ("assets", *SITE_ROOMS)
+PAGE_ROOMS = ("assets", "results", *SITE_ROOMS)
 WITHOUT_TORCH: list[str] = []
 # The marker, or the fixture below whose second value carries it.
 NEEDS_GPU = re.compile(r"\bmark\.gpu\b|\bdevice: torch\.device\b")

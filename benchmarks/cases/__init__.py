@@ -14,7 +14,7 @@ from types import ModuleType
 
 import torch
 
-from benchmarks.summary import Entry
+from results.summary import Entry
 
 # In this order they run: what the pages lean on most comes first, in case the time runs out.
 NAMES = (

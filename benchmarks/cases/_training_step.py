@@ -24,8 +24,8 @@ from benchmarks.method import (
     peak_memory,
     unless_memory_lacks,
 )
-from benchmarks.summary import Entry
 from lesson_code.gpu_training.training import Batch, train_one_epoch_amp
+from results.summary import Entry
 
 SEED = 0
 NOTHING_FITS = "no step of it fits in the memory of this GPU"

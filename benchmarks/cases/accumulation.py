@@ -23,8 +23,8 @@ from benchmarks.cases._training_step import (
     resnet50,
 )
 from benchmarks.method import measure
-from benchmarks.summary import Entry
 from lesson_code.gpu_training.training import Batch
+from results.summary import Entry
 
 BATCH, QUICK_BATCH = 128, 8
 ARMS = {"one_batch": 1, "accumulated": 4}  # into how many micro-batches a batch is cut

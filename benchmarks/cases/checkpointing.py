@@ -23,8 +23,8 @@ from benchmarks.cases._training_step import (
     resnet50,
 )
 from benchmarks.method import measure
-from benchmarks.summary import Entry
 from lesson_code.gpu_training.training import Batch
+from results.summary import Entry
 
 IMAGES, PIXELS = 64, 224
 SEQUENCES, TOKENS, WIDTH, BLOCKS = 16, 512, 512, 8

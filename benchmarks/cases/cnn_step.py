@@ -22,7 +22,7 @@ from benchmarks.cases._training_step import (
     random_images,
 )
 from benchmarks.method import measure
-from benchmarks.summary import Entry
+from results.summary import Entry
 
 SMALL, LARGE = 8, 128
 QUICK = {SMALL: 2, LARGE: 4}  # what stands in for these batch sizes in a quick run

@@ -15,10 +15,10 @@ from torch import nn
 from benchmarks.cases import Part, Plan
 from benchmarks.compiling import compile_something_small, compiler, nothing_compiled_yet
 from benchmarks.method import Arm, measure
-from benchmarks.summary import Entry, entry
 from lesson_code.gpu_training.training import Batch, train_one_epoch
 from lesson_code.models import MNISTClassifier
 from lesson_code.timing import time_repeatedly
+from results.summary import Entry, entry
 
 FIRST_CALLS = 2  # each takes seconds
 STEPS = 20  # after them, both ways must have learned the same

@@ -16,7 +16,7 @@ from torch.nn import functional as F
 from benchmarks.cases import Part, Plan
 from benchmarks.cases.matmul import FORMATS, Format
 from benchmarks.method import Arm, float32_products, measure
-from benchmarks.summary import Entry
+from results.summary import Entry
 
 SEED = 0
 LAYOUTS = {"": torch.contiguous_format, "_channels_last": torch.channels_last}

@@ -12,7 +12,7 @@ import torch
 
 from benchmarks.cases import Part, Plan
 from benchmarks.method import Arm, measure
-from benchmarks.summary import Entry
+from results.summary import Entry
 
 MEGABYTES = (1, 10, 100, 1000)  # of a million bytes
 QUICK_MEGABYTES = (1,)

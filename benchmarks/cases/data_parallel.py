@@ -17,10 +17,10 @@ from torch.multiprocessing.spawn import spawn
 from torch.nn.parallel import DistributedDataParallel
 
 from benchmarks.cases import Part, Plan, SkipPartError
-from benchmarks.summary import Entry, entry
 from lesson_code.lab.data_parallel import process_group
 from lesson_code.mission.gpt2 import GPT2_SMALL, GPT2Config, build, next_token_loss, precision
 from lesson_code.timing import time_repeatedly
+from results.summary import Entry, entry
 
 COUNTS = (1, 2, 4)
 TEXTS_PER_GPU = 8

@@ -12,9 +12,9 @@ from torch import nn
 
 from benchmarks.cases import Part, Plan
 from benchmarks.method import float32_products
-from benchmarks.summary import Entry, entry
 from lesson_code.gpu_training.training import train_one_epoch
 from lesson_code.models import TinyClassifier
+from results.summary import Entry, entry
 
 STEPS = 20
 BATCH_SIZE = 32

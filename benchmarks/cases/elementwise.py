@@ -11,7 +11,7 @@ import torch
 
 from benchmarks.cases import Part, Plan
 from benchmarks.method import Arm, measure
-from benchmarks.summary import Entry
+from results.summary import Entry
 
 SIZES = {"small": 10, "large": 10_000_000}
 QUICK_SIZES = {"small": 10, "large": 100_000}

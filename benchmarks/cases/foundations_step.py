@@ -11,8 +11,8 @@ import torch
 
 from benchmarks.cases import Part, Plan
 from benchmarks.method import float32_products
-from benchmarks.summary import Entry, entry
 from lesson_code.foundations.acceleration import random_batch, set_up, train_step
+from results.summary import Entry, entry
 
 STEPS = 20
 DTYPES = {

@@ -13,8 +13,8 @@ from benchmarks.cases import Part, Plan
 from benchmarks.cases._fused_kernels import cuda_operation, triton_operation
 from benchmarks.compiling import compiler
 from benchmarks.method import Arm, measure
-from benchmarks.summary import Entry
 from lesson_code.lab.fused_kernel import Operation, in_pytorch
+from results.summary import Entry
 
 ELEMENTS = {"cpu": 2**24, "cuda": 2**26}  # 64 and 256 MiB a tensor, more than caches hold
 QUICK_ELEMENTS = {"cpu": 2**16, "cuda": 2**16}

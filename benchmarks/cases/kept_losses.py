@@ -11,7 +11,7 @@ import torch
 from torch import nn
 
 from benchmarks.cases import Part, Plan
-from benchmarks.summary import Entry, entry
+from results.summary import Entry, entry
 
 INPUTS, HIDDEN, CLASSES = 256, 2048, 10
 BATCH_SIZE = 512

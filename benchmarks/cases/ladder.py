@@ -22,11 +22,11 @@ from torch.utils.data import Dataset
 from benchmarks.cases import IncompletePartError, MissingDataError, Part, Plan, SkipPartError
 from benchmarks.compiling import compile_something_small, empty_cache, nothing_compiled_yet
 from benchmarks.method import in_turn
-from benchmarks.summary import Entry, entry
 from lesson_code.benchmarks import speed_ladder
 from lesson_code.benchmarks.speed_ladder import BATCH_SIZE, SEED, Data, Rung, Training
 from lesson_code.data import Sample, as_tensors, load_mnist
 from lesson_code.devices import synchronize
+from results.summary import Entry, entry
 
 EPOCHS = 6
 QUICK_EPOCHS = 3

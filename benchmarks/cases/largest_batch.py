@@ -27,8 +27,8 @@ from benchmarks.cases._training_step import (
     resnet50,
 )
 from benchmarks.method import Arm, measure, unless_memory_lacks
-from benchmarks.summary import Entry, entry
 from lesson_code.devices import synchronize
+from results.summary import Entry, entry
 
 CAP_BYTES = 8_000_000_000
 MOST, QUICK_MOST = 1024, 2  # where the search ends even if more would fit

@@ -11,8 +11,8 @@ import torch
 
 from benchmarks.cases import Part, Plan
 from benchmarks.method import Arm, measure
-from benchmarks.summary import Entry, entry
 from lesson_code.devices import synchronize
+from results.summary import Entry, entry
 
 OPERATIONS = 1000
 ELEMENTS = 10

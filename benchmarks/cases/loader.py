@@ -16,10 +16,10 @@ from torch.utils.data import DataLoader, Dataset
 from benchmarks.cases import Part, Plan
 from benchmarks.cases.mnist_epoch import BATCH_SIZE, training_images
 from benchmarks.method import Arm, measure
-from benchmarks.summary import Entry
 from lesson_code.data import Sample
 from lesson_code.gpu_training.training import Batch, train_one_epoch
 from lesson_code.models import MNISTClassifier
+from results.summary import Entry
 
 WORKERS = (0, 1, 2, 4, 8)
 REPETITIONS = 3  # a pass takes seconds

@@ -11,9 +11,9 @@ import torch
 
 from benchmarks.cases import Part, Plan
 from benchmarks.method import Arm, measure
-from benchmarks.summary import Entry
 from lesson_code.devices import one_thread
 from lesson_code.lab.products import of_indexed_tensors, of_lists, of_tensors
+from results.summary import Entry
 
 SIZE = 100
 QUICK_SIZE = 8

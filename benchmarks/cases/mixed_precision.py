@@ -28,10 +28,10 @@ from benchmarks.cases._training_step import (
 )
 from benchmarks.cases.mnist_epoch import training_images
 from benchmarks.method import measure
-from benchmarks.summary import Entry, entry
 from lesson_code.data import as_tensors, load_mnist
 from lesson_code.gpu_training.training import Batch, evaluate
 from lesson_code.models import MNISTClassifier, parameter_count
+from results.summary import Entry, entry
 
 MNIST_BATCH = 64
 LARGE_BATCH, LARGE_WIDTH, LARGE_LAYERS = 1024, 4096, 4

@@ -15,10 +15,10 @@ from torch.utils.data import DataLoader, Dataset
 
 from benchmarks.cases import MissingDataError, Part, Plan
 from benchmarks.method import Arm, measure
-from benchmarks.summary import Entry
 from lesson_code.data import Sample, as_tensors, load_mnist
 from lesson_code.gpu_training.training import Batch, train_one_epoch
 from lesson_code.models import MNISTClassifier
+from results.summary import Entry
 
 BATCH_SIZE = 64
 SEED = 0

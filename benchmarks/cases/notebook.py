@@ -17,8 +17,8 @@ from pathlib import Path
 import torch
 
 from benchmarks.cases import MissingDataError, Part, Plan
-from benchmarks.summary import Entry, entry
 from lesson_code.data import full_mnist, lay_out_subset
+from results.summary import Entry, entry
 
 NOTEBOOK = Path("docs/notebooks/2-3-2-gpu-training-solution.ipynb")
 EPOCHS = ("cpu_epoch", "loader_pass", "cuda_epoch", "cuda_float32_epoch", "cuda_mixed_epoch")

@@ -28,8 +28,6 @@ from torch.utils.data import DataLoader, Dataset
 from benchmarks.cases import IncompletePartError, Part, Plan
 from benchmarks.cases.utilisation import peak_product
 from benchmarks.method import float32_products, in_turn, measure
-from benchmarks.predictions import LOADERS, ORDER, RUNS, broken_order, keep_predictions
-from benchmarks.summary import Entry, entry
 from lesson_code.devices import synchronize
 from lesson_code.mission.choices import Recompute
 from lesson_code.mission.gpt2 import (
@@ -42,6 +40,8 @@ from lesson_code.mission.gpt2 import (
     step_flops,
 )
 from lesson_code.timing import time_repeatedly
+from results.predictions import LOADERS, ORDER, RUNS, broken_order, keep_predictions
+from results.summary import Entry, entry
 
 BATCH_SIZE, QUICK_BATCH_SIZE = 8, 2
 QUICK = GPT2Config(layers=1, width=32, heads=2, vocabulary=64, context=16)

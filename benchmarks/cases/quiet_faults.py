@@ -10,10 +10,10 @@ from functools import partial
 import torch
 
 from benchmarks.cases import MissingDataError, Part, Plan
-from benchmarks.summary import Entry, entry
 from lesson_code.data import as_tensors, load_mnist
 from lesson_code.foundations.losses import DIGIT_BATCH, DIGIT_EPOCHS, SoftmaxFirst, train_digits
 from lesson_code.foundations.modules import DigitClassifier
+from results.summary import Entry, entry
 
 OPTIMIZERS: dict[str, tuple[type[torch.optim.Optimizer], float]] = {
     "adam": (torch.optim.Adam, 1e-3),

@@ -17,9 +17,9 @@ from torch import nn
 
 from benchmarks.cases import Part, Plan, SkipPartError
 from benchmarks.method import Arm, float32_products, measure
-from benchmarks.summary import Entry
 from lesson_code.benchmarks.race import HIDDEN_WIDTHS, classifier, train_step
 from lesson_code.timing import time_repeatedly
+from results.summary import Entry
 
 BATCH_SIZES = (16, 64, 256, 1024, 4096)
 QUICK_WIDTHS, QUICK_BATCH_SIZES = HIDDEN_WIDTHS[:2], BATCH_SIZES[:2]

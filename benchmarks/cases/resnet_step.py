@@ -20,7 +20,7 @@ from benchmarks.cases._training_step import (
     resnet50,
 )
 from benchmarks.method import measure
-from benchmarks.summary import Entry
+from results.summary import Entry
 
 BATCH_SIZES = (32, 64, 128)
 PIXELS, QUICK_PIXELS, QUICK_BATCH = 224, 32, 2

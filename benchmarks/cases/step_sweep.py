@@ -12,7 +12,7 @@ from torch import nn
 
 from benchmarks.cases import Part, Plan
 from benchmarks.method import Arm, measure
-from benchmarks.summary import Entry
+from results.summary import Entry
 
 WIDTHS = (64, 256, 1024, 4096)
 BATCH_SIZES = (16, 64, 256, 1024, 4096)

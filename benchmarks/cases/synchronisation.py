@@ -16,8 +16,8 @@ from torch import nn
 
 from benchmarks.cases import Part, Plan
 from benchmarks.method import in_turn
-from benchmarks.summary import Entry, entry
 from lesson_code.devices import synchronize
+from results.summary import Entry, entry
 
 LAYERS = 4
 WIDTHS = {"cpu": 512, "cuda": 4096}  # of the layers, and the batch size too

@@ -12,9 +12,9 @@ from torch import nn
 
 from benchmarks.cases import Part, Plan
 from benchmarks.method import Arm, measure
-from benchmarks.summary import Entry
 from lesson_code.gpu_training.training import Batch, train_one_epoch
 from lesson_code.models import TinyClassifier
+from results.summary import Entry
 
 SIZES = (100, 200)
 BATCH_SIZE = 32

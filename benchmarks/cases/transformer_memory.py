@@ -16,7 +16,10 @@ import torch
 
 from benchmarks.cases import Part, Plan, SkipPartError
 from benchmarks.method import memory_before, unless_memory_lacks
-from benchmarks.predictions import (
+from lesson_code.devices import synchronize
+from lesson_code.mission.choices import Optimizer
+from lesson_code.mission.gpt2 import GPT2Config, build, next_token_loss, precision
+from results.predictions import (
     CAP_BYTES,
     CONFIGURATIONS,
     LAPTOP,
@@ -28,10 +31,7 @@ from benchmarks.predictions import (
     Configuration,
     keep_predictions,
 )
-from benchmarks.summary import Entry, entry
-from lesson_code.devices import synchronize
-from lesson_code.mission.choices import Optimizer
-from lesson_code.mission.gpt2 import GPT2Config, build, next_token_loss, precision
+from results.summary import Entry, entry
 
 CASE = "transformer_memory"
 QUICK = GPT2Config(layers=2, width=32, heads=2, vocabulary=64, context=16)

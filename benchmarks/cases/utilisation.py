@@ -20,10 +20,10 @@ from benchmarks.cases import Part, Plan, SkipPartError
 from benchmarks.cases.matmul import Format, product_arm
 from benchmarks.method import Arm, measure
 from benchmarks.provenance import ask_nvidia_smi, number
-from benchmarks.summary import Entry, entry
 from lesson_code.devices import synchronize
 from lesson_code.mission.gpt2 import GPT2_SMALL, GPT2Config, build, next_token_loss, precision
 from lesson_code.models import MNISTClassifier
+from results.summary import Entry, entry
 
 MODELS = {"tiny": "MNIST classifier", "large": "GPT-2 small"}
 FORMATS = {"tiny": torch.float32, "large": torch.bfloat16}

@@ -23,7 +23,7 @@ from lesson_site.charts import (
 from lesson_site.charts.base import Chart, to_html
 from lesson_site.errors import PageError
 from lesson_site.fences import Options, fence
-from lesson_site.figure_store import Store, open_store
+from results.store import Store, open_store
 
 CHARTS: dict[str, Callable[[Store], Chart]] = {
     "amp": amp.draw,

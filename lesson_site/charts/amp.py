@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from benchmarks.quantities import write
 from lesson_site.charts import plots
 from lesson_site.charts.base import (
     NOTHING_MEASURED,
@@ -13,7 +12,8 @@ from lesson_site.charts.base import (
     times,
 )
 from lesson_site.charts.drawing import Bar, bar_chart, log_axis
-from lesson_site.figure_store import Figure, Store
+from results.quantities import write
+from results.store import Figure, Store
 
 FLOAT32, MIXED = "float32", "float16 autocast"
 FORMATS = {
@@ -82,7 +82,7 @@ def draw(store: Store) -> Chart:
 
 def finding(steps: Sequence[Step]) -> str:
     """For each model, how much faster than float32 the shortest format is, and what it saves."""
-    if not any(step.time.measured for step in steps):
+    if not any(step.time.known for step in steps):
         return NOTHING_MEASURED
     sentences, missing = [], []
     for setup in dict.fromkeys(step.setup for step in steps):

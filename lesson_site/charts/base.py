@@ -8,10 +8,10 @@ from functools import lru_cache
 from html import escape
 from typing import Any
 
-from benchmarks.groups import group_of
-from benchmarks.quantities import write
 from lesson_site import vendor
-from lesson_site.figure_store import Figure, Store, one_a_machine
+from results.groups import group_of
+from results.quantities import write
+from results.store import Figure, Store, one_a_machine
 
 LOG = logging.getLogger("mkdocs.lesson_site.charts")  # a child of MkDocs' own, so that it shows
 NOTHING_MEASURED = "Nothing of this has been measured yet."
@@ -104,7 +104,7 @@ def _cell(cell: Cell) -> str:
 def _is_empty(chart: Chart) -> bool:
     """Whether none of its figures is measured; recorded values are no figures, and always there."""
     figures = [cell for row in chart.rows for cell in row if isinstance(cell, Figure)]
-    return bool(figures) and not any(figure.measured for figure in figures)
+    return bool(figures) and not any(figure.known for figure in figures)
 
 
 def _plot(chart: Chart) -> str:
@@ -169,7 +169,7 @@ def measured_together(store: Store, *cases: str) -> Source:
         ValueError: If the cases are of several groups, so that they may lie in several files.
     """
     if not set(cases) <= set(group_of(cases[0])):
-        raise ValueError(f"{' and '.join(cases)} are no group of benchmarks/groups.py")
+        raise ValueError(f"{' and '.join(cases)} are no group of results/groups.py")
     files = one_a_machine(store.results, cases[0])
     count, result = max(
         ((sum(bool(file.cases.get(case)) for case in cases), file) for file in files),

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from html import escape
 from itertools import pairwise
 
-from benchmarks.quantities import write
-from lesson_site.figure_store import Figure
+from results.quantities import write
+from results.store import Figure
 
 DASHES = ("", "8 4", "2 4", "8 4 2 4", "1 3")
 GUTTER = 12.0  # percent of the width, left of a plane with lines, for the numbers of its axis
@@ -114,7 +114,7 @@ def bar_chart(
             parts.append(text(0, y, bar.group, weight="bold"))
             top = y + 8
             group = [other for other in bars if other.group == bar.group]
-            empty = not any(other.figure.measured for other in group)
+            empty = not any(other.figure.known for other in group)
         elif empty:
             continue
         if empty:  # one outline says it for all bars of the group
@@ -124,7 +124,7 @@ def bar_chart(
             y += 20
             continue
         y += 21
-        css = "" if bar.figure.measured else "chart-missing"
+        css = "" if bar.figure.known else "chart-missing"
         parts.append(text(0, y, f"{bar.label}: {bar.figure.text}", css=css))
         y += 6
         parts.append(_bar(bar, axis, y))
@@ -134,7 +134,7 @@ def bar_chart(
         if last and limit and limit.value is not None:
             y += 22
             parts.append(_limit(limit, axis, top, y))
-    if not any(bar.figure.measured for bar in bars):
+    if not any(bar.figure.known for bar in bars):
         return "".join(parts), y + 10
     y += 10
     for tick in axis.ticks:

@@ -2,12 +2,12 @@
 
 import math
 
-from benchmarks.quantities import in_words
-from lesson_site import recordings
 from lesson_site.charts.base import Chart, capital, listed
 from lesson_site.charts.drawing import Axis, Line, line_chart, text, x_of, y_of
 from lesson_site.charts.plots import Trace
-from lesson_site.figure_store import NOT_MEASURED, Store
+from results import recorded
+from results.quantities import in_words
+from results.store import NOT_MEASURED, Store
 
 DEMONSTRATION = "gpu_training/float16_demonstration:print_demonstration"
 TITLE = "Loss of four runs whose gradients are too small for float16"
@@ -22,7 +22,7 @@ PLOTLY_DASHES = {"": "solid", "2 4": "dot", "8 4": "dash", "2 5": "dashdot"}
 
 def draw(_: Store) -> Chart:
     """Loss per epoch of the four arms with gradients below float16's range."""
-    recording = recordings.read(DEMONSTRATION)
+    recording = recorded.read(DEMONSTRATION)
     if recording is None:
         drawing = text(0, 20, f"The losses are {NOT_MEASURED}.")
         return Chart(TITLE, "Nothing of this has been recorded yet.", drawing, 30, ("Run",), [], "")

@@ -11,7 +11,7 @@ from lesson_site.charts.base import (
     times,
 )
 from lesson_site.charts.drawing import Bar, bar_chart, log_axis
-from lesson_site.figure_store import Store
+from results.store import Store
 
 TASKS = (
     ("Tiny model, 100 samples", "tiny_epoch.samples_100"),
@@ -53,9 +53,9 @@ def draw(store: Store) -> Chart:
 def finding(bars: Sequence[Bar]) -> str:
     """One sentence for each task, and one for what is missing."""
     noise = noise_warning([bar.figure for bar in bars])
-    if not any(bar.figure.measured for bar in bars):
+    if not any(bar.figure.known for bar in bars):
         return NOTHING_MEASURED
-    if not any(bar.figure.measured for bar in bars if bar.label == "GPU"):
+    if not any(bar.figure.known for bar in bars if bar.label == "GPU"):
         tiny, mnist = (bar.figure for bar in bars if bar.label == "CPU")
         missing = "The GPU’s times have not been measured yet."
         if tiny.value is None or mnist.value is None:

@@ -13,7 +13,7 @@ from lesson_site.charts.base import (
     times,
 )
 from lesson_site.charts.drawing import Bar, bar_chart, log_axis
-from lesson_site.figure_store import Figure, Store
+from results.store import Figure, Store
 
 RUNGS = {
     "textbook": "The textbook loop",
@@ -111,7 +111,7 @@ def below(accuracy: float, first: float) -> bool:
 
 def finding(rungs: Sequence[Rung], limits: dict[str, Figure]) -> str:
     """The best rung of each device, what it is worth, and how far from the limit it stays."""
-    if not any(rung.time.measured for rung in rungs):
+    if not any(rung.time.known for rung in rungs):
         return NOTHING_MEASURED
     sentences = [_best(device, rungs, limits.get(device)) for device, _, _ in DEVICES]
     unequal = [rung for rung in rungs if not rung.equal]

@@ -12,7 +12,7 @@ from lesson_site.charts.base import (
     times,
 )
 from lesson_site.charts.drawing import DASHES, Axis, Line, line_chart, log_axis, text
-from lesson_site.figure_store import NOT_MEASURED, Store
+from results.store import NOT_MEASURED, Store
 
 BELOW = "n, of two n × n matrices"
 SIZES = (64, 128, 256, 512, 1024, 2048, 4096, 8192)

@@ -5,13 +5,13 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
-from benchmarks.quantities import write
-from lesson_site import recordings
 from lesson_site.charts import plots
 from lesson_site.charts.base import Chart, Row
 from lesson_site.charts.drawing import GUTTER, Axis, Line, line_chart, linear_axis, text, y_of
 from lesson_site.charts.plots import Trace
-from lesson_site.figure_store import NOT_MEASURED, Store
+from results import recorded
+from results.quantities import write
+from results.store import NOT_MEASURED, Store
 
 CURVE = "lab/memory_dashboard:print_curve"
 SNAPSHOT = "lab/memory_dashboard:print_snapshot"
@@ -23,7 +23,7 @@ STEP_BYTES = 100_000.0  # the smallest difference that the drawing's texts show
 
 def draw(_: Store) -> Chart:
     """Megabytes alive after each operation, of a loop that lets go and of one that keeps."""
-    recording = recordings.read(CURVE)
+    recording = recorded.read(CURVE)
     if recording is None:
         return _nothing(TITLE)
     rows: list[dict[str, Any]] = recording.data
@@ -37,7 +37,7 @@ def draw(_: Store) -> Chart:
 
 def draw_snapshot(_: Store) -> Chart:
     """Megabytes given out by a GPU's allocator, from the snapshot that it wrote."""
-    recording = recordings.read(SNAPSHOT, "cuda")
+    recording = recorded.read(SNAPSHOT, "cuda")
     if recording is None:
         return _nothing(SNAPSHOT_TITLE)
     curves: dict[str, list[tuple[float, float]]] = {

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from benchmarks.quantities import write
 from lesson_site.charts import plots
 from lesson_site.charts.base import NOTHING_MEASURED, Chart, measured_together, noise_warning
 from lesson_site.charts.drawing import Bar, bar_chart, linear_axis
-from lesson_site.figure_store import Figure, Store
+from results.quantities import write
+from results.store import Figure, Store
 
 MIXED = ("float32", "float16 autocast")
 KEPT = ("All activations kept", "Activation checkpointing")

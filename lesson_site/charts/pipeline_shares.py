@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from benchmarks.quantities import write
 from lesson_site.charts import plots
 from lesson_site.charts.base import (
     NOTHING_MEASURED,
@@ -13,7 +12,8 @@ from lesson_site.charts.base import (
     noise_warning,
 )
 from lesson_site.charts.drawing import Bar, bar_chart, linear_axis
-from lesson_site.figure_store import Figure, Store
+from results.quantities import write
+from results.store import Figure, Store
 
 EPOCHS = (
     ("Epoch on the CPU", "The whole epoch", "mnist_epoch.cpu", 1),
@@ -29,7 +29,7 @@ def draw(store: Store) -> Chart:
     """Seconds of an epoch with the loader, of the loader alone, and without it."""
     source = measured_together(store, "mnist_epoch")
     bars = [Bar(group, label, source.figure(name), color) for group, label, name, color in EPOCHS]
-    if not bars[3].figure.measured and not bars[5].figure.measured:
+    if not bars[3].figure.known and not bars[5].figure.known:
         # The loader is the CPU's; without a GPU's epoch beside it, it says nothing about one
         bars[4] = replace(bars[4], figure=bars[3].figure)
     values = [bar.figure.value for bar in bars if bar.figure.value is not None]
@@ -57,7 +57,7 @@ def finding(epochs: Sequence[Figure]) -> str:
     Args:
         epochs: Whole, loader and prepared on the CPU; the same on the GPU.
     """
-    if not any(figure.measured for figure in epochs):
+    if not any(figure.known for figure in epochs):
         return NOTHING_MEASURED
     sentences = []
     loader = epochs[1]
@@ -70,7 +70,7 @@ def finding(epochs: Sequence[Figure]) -> str:
         sentences.append(
             f"The loader alone takes {loader.text}, as long as {listed(shares)} epoch."
         )
-    if not epochs[3].measured:
+    if not epochs[3].known:
         sentences.append("The GPU’s epoch has not been measured yet.")
     return " ".join(sentences) + noise_warning([*epochs[:4], epochs[5]])
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from lesson_site.charts.base import with_noise
 from lesson_site.charts.drawing import Axis, Bar
-from lesson_site.figure_store import NOT_MEASURED, Figure
+from results.store import NOT_MEASURED, Figure
 
 Trace = dict[str, Any]
 
@@ -34,7 +34,7 @@ def bar_trace(
         "name": _name(name, figures),
         "y": list(labels),
         "x": [figure.value for figure in figures],
-        "text": [figure.text if figure.measured else "" for figure in figures],
+        "text": [figure.text if figure.known else "" for figure in figures],
         **_points(name, labels, figures, color),
     }
 
@@ -73,7 +73,7 @@ def hover(name: str, label: str, figure: Figure) -> str:
 
 
 def _name(name: str, figures: Sequence[Figure]) -> str:
-    return name if any(figure.measured for figure in figures) else f"{name} ({NOT_MEASURED})"
+    return name if any(figure.known for figure in figures) else f"{name} ({NOT_MEASURED})"
 
 
 def _points(

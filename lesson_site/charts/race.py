@@ -2,8 +2,6 @@
 
 from collections.abc import Sequence
 
-from benchmarks.derived import smallest_winning_size
-from benchmarks.quantities import SPACE
 from lesson_site.charts import plots
 from lesson_site.charts.base import (
     NOTHING_MEASURED,
@@ -15,7 +13,9 @@ from lesson_site.charts.base import (
     times,
 )
 from lesson_site.charts.drawing import DASHES, Axis, Line, line_chart, log_axis, text
-from lesson_site.figure_store import NOT_MEASURED, Store
+from results.derived import smallest_winning_size
+from results.quantities import SPACE
+from results.store import NOT_MEASURED, Store
 
 WIDTH = 256  # the lesson's own model
 BELOW = "Batch size"

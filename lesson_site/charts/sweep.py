@@ -4,9 +4,6 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from benchmarks import derived
-from benchmarks.derived import Cell
-from benchmarks.quantities import rounded, write
 from lesson_site.charts.base import (
     NOTHING_MEASURED,
     Chart,
@@ -18,7 +15,10 @@ from lesson_site.charts.base import (
 )
 from lesson_site.charts.drawing import text
 from lesson_site.charts.plots import Trace
-from lesson_site.figure_store import NOT_MEASURED, Store
+from results import derived
+from results.derived import Cell
+from results.quantities import rounded, write
+from results.store import NOT_MEASURED, Store
 
 DEVICES = ("cpu", "cuda", "speedup")
 TILE = 0.94  # of a cell, so that tiles do not touch

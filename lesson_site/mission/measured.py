@@ -7,7 +7,24 @@ stops the build. Deviations do not: they are shown.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 
-from benchmarks.predictions import (
+from lesson_code.mission.constants import (
+    BASELINE_BATCH,
+    COMPUTE_UNITS,
+    DATA_UNITS,
+    DEVICES,
+    KERNEL_EFFICIENCY,
+    MODEL_VERSION,
+    TRANSFER_BUSY,
+    TRANSFER_BUSY_PREFETCHED,
+    TRANSFER_UNITS,
+)
+from lesson_code.mission.fit import Verdict
+from lesson_code.mission.memory import to_gb, to_gib
+from lesson_site.errors import PageError
+from lesson_site.mission.numbers import percent
+from lesson_site.mission.table import Table, table_html
+from lesson_site.result_tables import machine_name
+from results.predictions import (
     CAP_BYTES,
     CONFIGURATIONS,
     FORWARD_TOLERANCE,
@@ -27,32 +44,15 @@ from benchmarks.predictions import (
     problems,
     within_tolerance,
 )
-from benchmarks.quantities import write
-from benchmarks.summary import Entry
-from lesson_code.mission.constants import (
-    BASELINE_BATCH,
-    COMPUTE_UNITS,
-    DATA_UNITS,
-    DEVICES,
-    KERNEL_EFFICIENCY,
-    MODEL_VERSION,
-    TRANSFER_BUSY,
-    TRANSFER_BUSY_PREFETCHED,
-    TRANSFER_UNITS,
-)
-from lesson_code.mission.fit import Verdict
-from lesson_code.mission.memory import to_gb, to_gib
-from lesson_site.errors import PageError
-from lesson_site.figure_store import (
+from results.quantities import write
+from results.store import (
     NOT_MEASURED,
     RESULTS,
     Result,
     one_a_machine,
     open_store,
 )
-from lesson_site.mission.numbers import percent
-from lesson_site.mission.table import Table, table_html
-from lesson_site.result_tables import machine_name
+from results.summary import Entry
 
 Entries = Mapping[str, Entry]
 Row = tuple[str, ...]

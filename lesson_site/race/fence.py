@@ -11,11 +11,11 @@ from typing import Any
 
 from markdown import Markdown
 
-from benchmarks.catalogue import Definition
 from lesson_site import vendor
 from lesson_site.charts.base import Source, measured_together
 from lesson_site.fences import Options, fence
-from lesson_site.figure_store import Result, Store, open_store
+from results.catalogue import Definition
+from results.store import Result, Store, open_store
 
 # Recorded racers, with the figures of their products.
 PRODUCTS = {"cpu": "matmul.n_{n}.cpu_rate", "cuda": "matmul.n_{n}.cuda_float32_rate"}

@@ -10,7 +10,7 @@ import { readResult } from "../../docs/assets/elements/result-file.js";
 import { amountOf, summary, tasksOf } from "../../docs/assets/elements/race/plan.js";
 import { fileName, resultFile, systemOf } from "../../docs/assets/elements/race/result.js";
 
-const schema = JSON.parse(readFileSync(new URL("../../benchmarks/schema.json", import.meta.url), "utf8"));
+const schema = JSON.parse(readFileSync(new URL("../../results/schema.json", import.meta.url), "utf8"));
 const NOW = new Date("2026-11-22T23:59:00Z");
 const BROWSER = { hardwareConcurrency: 8, userAgent: "Mozilla/5.0 (X11; Linux x86_64) Chrome/156.0.0.0 Safari/537.36" };
 const [STEP] = tasksOf("lesson");

@@ -10,7 +10,7 @@ import { comparison } from "../../docs/assets/elements/comparison.js";
 import { whereOf } from "../../docs/assets/elements/own-machine.js";
 import { ResultError, expanded, readResult } from "../../docs/assets/elements/result-file.js";
 
-const schema = JSON.parse(readFileSync(new URL("../../benchmarks/schema.json", import.meta.url), "utf8"));
+const schema = JSON.parse(readFileSync(new URL("../../results/schema.json", import.meta.url), "utf8"));
 const entry = {
   unit: "s",
   device: "cpu",

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from benchmarks import result_file
-from benchmarks.catalogue import Definition
-from benchmarks.summary import entry
+from results import result_file
+from results.catalogue import Definition
+from results.summary import entry
 
 CPU_MACHINE: dict[str, Any] = {
     "machine": "cpu-2-cores",

@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
-from benchmarks import comparison, result_file
+from benchmarks import comparison
 from benchmarks.__main__ import main
-from benchmarks.summary import entry
+from results import result_file
+from results.summary import entry
 from tests.benchmarks.made_up import CPU_MACHINE, GPU_MACHINE, good, part, result
 
 NBSP = "\N{NO-BREAK SPACE}"

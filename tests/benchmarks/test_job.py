@@ -17,12 +17,13 @@ from typing import Any
 import pytest
 import torch
 
-from benchmarks import cases, job, provenance, result_file
+from benchmarks import cases, job, provenance
 from benchmarks.__main__ import NO_COMMIT, STOPPED, main
 from benchmarks.cases import IncompletePartError, MissingDataError, Part, Plan, SkipPartError
 from benchmarks.job import Forecast, Outcome
 from benchmarks.provenance import machine_slug
-from benchmarks.summary import entry
+from results import result_file
+from results.summary import entry
 from tests.benchmarks.made_up import CPU_MACHINE, catalogue_of, good
 from tests.building import REPOSITORY
 
@@ -706,7 +707,8 @@ import gc, os, sys, time
 from pathlib import Path
 from types import SimpleNamespace
 
-from benchmarks import cases, job, result_file, schema
+from benchmarks import cases, job
+from results import result_file, schema
 from benchmarks.cases import Part, Plan
 from benchmarks.method import entry
 from tests.benchmarks.made_up import CPU_MACHINE, catalogue_of, good

@@ -20,8 +20,8 @@ from benchmarks.method import (
     peak_memory,
     unless_memory_lacks,
 )
-from benchmarks.summary import entry
 from lesson_code.timing import time_repeatedly
+from results.summary import entry
 
 CPU = torch.device("cpu")
 

@@ -10,10 +10,10 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from benchmarks import result_file
-from benchmarks.result_file import BadResultError
+from results import result_file
+from results.result_file import BadResultError
 from tests.benchmarks.made_up import good, raced
-from tests.benchmarks.test_result_file import DAMAGE, RAW, WITH_GPU, damaged, places
+from tests.results.test_result_file import DAMAGE, RAW, WITH_GPU, damaged, places
 
 REPOSITORY = Path(__file__).parents[2]
 CHANGED = 400
@@ -27,7 +27,7 @@ VERDICTS = """
 import { readFileSync } from "node:fs";
 import { validate } from "./node_modules/@cfworker/json-schema/dist/esm/validate.js";
 import { readResult } from "./docs/assets/elements/result-file.js";
-const schema = JSON.parse(readFileSync("benchmarks/schema.json", "utf8"));
+const schema = JSON.parse(readFileSync("results/schema.json", "utf8"));
 const { known, files } = JSON.parse(readFileSync(0, "utf8"));
 const tools = { schema, validate, known: new Set(known) };
 const verdict = (file) => {

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Locator, Page, Request, expect
 
-from benchmarks import result_file
+from results import result_file
 from tests.browser.conftest import AXE, LOOKS, OVERFLOWS, RUN_AXE, new_context
 
 PAGE = "benchmarks/race/"

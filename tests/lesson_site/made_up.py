@@ -4,7 +4,7 @@ import math
 import re
 from typing import Any
 
-from lesson_site.figure_store import Result, Store, read_catalogue
+from results.store import Result, Store, read_catalogue
 from tests.lesson_site.test_figures import result
 
 # The first pattern that fits an entry gives its value: seconds, bytes or percent.

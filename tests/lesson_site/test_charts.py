@@ -7,8 +7,6 @@ from xml.etree import ElementTree
 
 import pytest
 
-from benchmarks.derived import Cell
-from benchmarks.summary import Estimate
 from lesson_site import vendor
 from lesson_site.charts import (
     CHARTS,
@@ -26,8 +24,10 @@ from lesson_site.charts import (
 )
 from lesson_site.charts.base import Chart, Curve, measured_together, plotly_figure, to_html
 from lesson_site.charts.drawing import Bar, linear_axis, log_axis
-from lesson_site.figure_store import Figure, Result, Store, open_store, read_catalogue
 from lesson_site.recordings import Recording
+from results.derived import Cell
+from results.store import Figure, Result, Store, open_store, read_catalogue
+from results.summary import Estimate
 from tests.lesson_site import made_up
 from tests.lesson_site.test_figures import entry, result
 
@@ -87,7 +87,7 @@ def recorded(monkeypatch: pytest.MonkeyPatch) -> None:
             "", {"A": [[1, 2e6], [4, 1e6]], "C": [[1, 2e6], [4, 3e6]]}, at
         ),
     }
-    monkeypatch.setattr(float16_losses.recordings, "read", lambda target, *_: recordings[target])
+    monkeypatch.setattr(float16_losses.recorded, "read", lambda target, *_: recordings[target])
 
 
 def bars_of(chart: Chart) -> list[ElementTree.Element]:
@@ -129,7 +129,7 @@ def test_without_a_measurement_a_chart_says_so_and_draws_no_bar(name: str) -> No
     assert "Nothing of this has been measured yet." == chart.finding
     assert [] == bars_of(chart)
     assert "" == chart.source
-    assert not any(figure.measured for figure in figures_in(chart))
+    assert not any(figure.known for figure in figures_in(chart))
 
 
 @pytest.mark.parametrize("name", sorted(set(CHARTS) - RECORDED - {"memory_peaks"}))
@@ -219,7 +219,7 @@ def test_nothing_on_a_chart_comes_from_two_machines() -> None:
     chart = hook.draw(store(gpu, cpu))
 
     assert ["tiny_epoch.samples_100.cpu", "tiny_epoch.samples_100.cuda"] == [
-        figure.name for figure in figures_in(chart) if not figure.measured
+        figure.name for figure in figures_in(chart) if not figure.known
     ]
     assert chart.source.startswith("Medians, measured on A GPU, A processor, 2 cores")
 
@@ -299,7 +299,7 @@ def test_a_linear_axis_has_round_steps(largest: float, ticks: list[str]) -> None
 def named(name: str, value: float | None, text: str = "", noisy: bool = False) -> Figure:
     """A figure with a value of our own."""
     text = text or ("not measured yet" if value is None else f"{value:g} s")
-    return Figure(name, name, value, text, "", measured=value is not None, noisy=noisy)
+    return Figure(name, name, value, text, "", noisy=noisy)
 
 
 def bar(task: str, device: str, value: float | None) -> Bar:
@@ -388,7 +388,7 @@ def test_sweep_without_a_gpu_says_so_in_every_row() -> None:
     chart = sweep.draw(store(result(CPU_CASES)))
 
     assert {"not measured yet"} == {figure.text for figure in figures_in(chart)} - {
-        figure.text for figure in figures_in(chart) if figure.measured
+        figure.text for figure in figures_in(chart) if figure.known
     }
     assert "×" not in chart.svg
 
@@ -431,7 +431,7 @@ def test_memory_finding_compares_the_ends_of_the_steps() -> None:
 @pytest.mark.parametrize("name", sorted(RECORDED))
 def test_nothing_recorded_is_said(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without a recording there is no line."""
-    monkeypatch.setattr(float16_losses.recordings, "read", lambda *_: None)
+    monkeypatch.setattr(float16_losses.recorded, "read", lambda *_: None)
 
     assert "<line" not in CHARTS[name](store()).svg
 

@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 
 from lesson_code.devices import cpu_name
-from lesson_site import held_digits, recordings
+from lesson_site import recordings
 from lesson_site.__main__ import main
-from lesson_site.held_digits import Range
 from lesson_site.recordings import (
     Printer,
     Recording,
@@ -19,6 +18,8 @@ from lesson_site.recordings import (
     record,
 )
 from lesson_site.snippets import recorded_targets
+from results import held_digits
+from results.held_digits import Range
 from tests.building import REPOSITORY
 
 MODULE = """\

@@ -13,12 +13,7 @@ import pytest
 from markdown import Markdown
 
 from benchmarks import cases
-from benchmarks.catalogue import FROM_RESULTS, Definition
-from benchmarks.predictions import keep_predictions
-from benchmarks.result_file import known_units
-from benchmarks.summary import entry as method_entry
 from lesson_site.errors import PageError
-from lesson_site.figure_store import Result, Store, one_a_machine, read_catalogue
 from lesson_site.page import Page
 from lesson_site.postbuild.documents import read_document
 from lesson_site.postbuild.sizes import BUDGET_ELEMENTS, BUDGET_KB, measure
@@ -30,6 +25,11 @@ from lesson_site.result_tables import (
     overview_html,
     read_page,
 )
+from results.catalogue import FROM_RESULTS, Definition
+from results.predictions import keep_predictions
+from results.result_file import known_units
+from results.store import Result, Store, one_a_machine, read_catalogue
+from results.summary import entry as method_entry
 from tests.benchmarks.made_up import GPU_MACHINE, RACED_IN_A_BROWSER, raced
 from tests.benchmarks.made_up import result as result_content
 from tests.building import REPOSITORY, build
@@ -466,7 +466,7 @@ def test_a_page_that_is_not_there_is_named(tmp_path: Path) -> None:
 def test_pages_stay_light_with_two_more_machines(tmp_path: Path) -> None:
     """With everything measured on two GPU machines, and a race, each page keeps its budgets."""
     skipped = shutil.ignore_patterns("__pycache__")
-    for room in ("docs", "lesson_code", "lesson_site", "benchmarks"):
+    for room in ("docs", "lesson_code", "lesson_site", "benchmarks", "results"):
         shutil.copytree(REPOSITORY / room, tmp_path / room, symlinks=True, ignore=skipped)
     shutil.copy(REPOSITORY / "mkdocs.yml", tmp_path)
     for name in ("made-up-first", "made-up-second"):

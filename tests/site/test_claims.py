@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from lesson_site.claims import claims_of, holds
-from lesson_site.figure_store import Store, open_store, read_catalogue, read_result
+from lesson_site.claims import claims_of
+from results.claims import holds
+from results.store import Store, open_store, read_catalogue, read_result
 from tests.benchmarks.made_up import GPU_MACHINE, part, result
 
 CLAIMS = [(page, claim) for page in sorted(Path("docs").rglob("*.md")) for claim in claims_of(page)]

@@ -8,7 +8,7 @@ import pytest
 ARCHITECTURE = Path("docs/lab/architecture.md").read_text(encoding="utf-8")
 CITED = {
     name: entry
-    for path in sorted(Path("lesson_site/citations").glob("lab_*.toml"))
+    for path in sorted(Path("results/cited").glob("lab_*.toml"))
     for name, entry in tomllib.loads(path.read_text(encoding="utf-8")).items()
 }
 

@@ -6,8 +6,8 @@ import pytest
 
 from lesson_site.charts import memory_curve
 from lesson_site.charts.base import to_html
-from lesson_site.figure_store import Store
 from lesson_site.recordings import Recording
+from results.store import Store
 from tests.building import REPOSITORY
 
 LAB = REPOSITORY / "docs" / "lab"
@@ -75,7 +75,7 @@ def test_a_recorded_snapshot_leaves_the_page_within_its_budget(
     curve = [[event, 1e6 * (event % 5)] for event in range(400)]
     at = {"device": "cuda", "device_name": "A GPU", "torch": "2.15.0", "date": "2026-11-21"}
     recording = Recording("", {"A": curve, "C": curve}, at)
-    monkeypatch.setattr(memory_curve.recordings, "read", lambda *_: recording)
+    monkeypatch.setattr(memory_curve.recorded, "read", lambda *_: recording)
 
     html = to_html("memory_snapshot", memory_curve.draw_snapshot(Store([], [])))
 

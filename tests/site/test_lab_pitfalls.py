@@ -60,7 +60,7 @@ def test_questions_stand_before_what_answers_them(question: str, answer: str) ->
 
 def figures() -> dict[str, dict[str, object]]:
     """The catalogue of the key concepts and the pitfalls."""
-    text = Path("benchmarks/catalogue/lab_key_concepts.toml").read_text(encoding="utf-8")
+    text = Path("results/catalogue/lab_key_concepts.toml").read_text(encoding="utf-8")
     catalogue: dict[str, dict[str, object]] = tomllib.loads(text)["figure"]
     return catalogue
 
@@ -82,7 +82,7 @@ def test_the_published_run_is_a_fifth_of_the_peak() -> None:
 def test_computed_figures_use_the_cited_values(figure: str, rate: str, peak: str) -> None:
     """The arguments in the catalogue are those of the sources, and of the recorded count."""
     cited: dict[str, dict[str, float]] = {}
-    for path in Path("lesson_site/citations").glob("*.toml"):
+    for path in Path("results/cited").glob("*.toml"):
         cited |= tomllib.loads(path.read_text(encoding="utf-8"))
 
     assert {

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from nbclient.exceptions import CellExecutionError
 
-from benchmarks import result_file
 from lesson_site import notebooks
+from results import result_file
 from tests.building import REPOSITORY, build
 from tests.lesson_code.notebook.companion import PARAMETERS, Companion, cells
 from tests.site.conftest import Copy

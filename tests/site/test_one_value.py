@@ -6,10 +6,10 @@ from collections import defaultdict
 from html.parser import HTMLParser
 from pathlib import Path
 
-from benchmarks.catalogue import PAIRS, Definition
-from benchmarks.groups import TOGETHER, group_of
-from benchmarks.quantities import SPACE, read
-from lesson_site.figure_store import Store, one_a_machine, open_store
+from results.catalogue import PAIRS, Definition
+from results.groups import TOGETHER, group_of
+from results.quantities import SPACE, read
+from results.store import Store, one_a_machine, open_store
 
 NO_MACHINE = "the first machine"
 
@@ -102,7 +102,7 @@ def test_what_is_derived_is_what_its_shown_parts_give() -> None:
     for definition in store.definitions.values():
         figure = store.figure(definition.name)
         parts = parts_of(definition, store)
-        if not figure.measured or len(parts) != 2:
+        if not figure.known or len(parts) != 2:
             continue
         first, second = map(ends, parts)
         given = [combine(definition.kind, a, b) for a in first for b in second]
@@ -129,7 +129,7 @@ def parts_of(definition: Definition, store: Store) -> list[str]:
     else:
         return []
     figures = [store.figure(name) for name in names]
-    return [figure.text for figure in figures if figure.measured]
+    return [figure.text for figure in figures if figure.known]
 
 
 def ends(text: str) -> tuple[float, float]:

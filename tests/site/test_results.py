@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import result_file
-from lesson_site.figure_store import Store, open_store, read_catalogue, read_result, sort_results
+from results import result_file
+from results.store import Store, open_store, read_catalogue, read_result, sort_results
 from tests.benchmarks.made_up import GPU_MACHINE, part, result
 from tests.building import REPOSITORY, build
 from tests.site.conftest import Copy
@@ -134,13 +134,13 @@ def test_each_result_file_can_be_removed(removed: Path) -> None:
 
     for name in store.definitions:
         figure = store.figure(name)
-        assert figure.text == "not measured yet" or figure.measured
+        assert figure.text == "not measured yet" or figure.known
         assert figure.source
 
 
 def test_the_real_site_builds_without_any_result(tmp_path: Path) -> None:
     """All its pages, strictly; what only a result could say, none of them says."""
-    for room in ("docs", "lesson_code", "lesson_site", "benchmarks"):
+    for room in ("docs", "lesson_code", "lesson_site", "benchmarks", "results"):
         skipped = shutil.ignore_patterns("__pycache__")
         shutil.copytree(REPOSITORY / room, tmp_path / room, symlinks=True, ignore=skipped)
     shutil.copy(REPOSITORY / "mkdocs.yml", tmp_path)

@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-import pytest
-
 from tests.building import REPOSITORY
 
 # What a module may use beyond PyTorch and the standard library, and why.
@@ -40,18 +38,13 @@ EXTRA = {
     "lesson_site/race/export.py": {"torch", "onnx", "lesson_code.benchmarks.race"},
     "lesson_site/race/files.py": {"onnx", "lesson_code.benchmarks.race"},
     # A GPU machine on which nothing can be installed does without.
-    "benchmarks/schema.py": {"jsonschema"},
+    "results/schema.py": {"jsonschema"},
     # `make live` installs them; the site is built without.
     "lesson_site/live/pages.py": {"jupyter_server", "tornado"},
     "lesson_site/live/server.py": {"jupyter_server", "traitlets"},
     # The browser checks what learners import; Python's check is for tests and other readers.
     "lesson_site/mission/design_ledger.py": {"jsonschema"},
 }
-# What the site reads results with: the part of the benchmark job that needs no PyTorch.
-SHARED = (
-    *("summary", "derived", "catalogue", "groups", "quantities", "schema", "predictions"),
-    "result_file",
-)
 SITE_LIBRARIES = {
     *("latex2mathml", "markdown", "mkdocs", "plotly", "pygments", "pymdownx", "yaml"),
     *("tree_sitter", "tree_sitter_javascript"),
@@ -121,18 +114,12 @@ def test_the_site_needs_no_torch() -> None:
     """The site's Python imports its own libraries, and no lesson code that needs PyTorch."""
     plain = plain_modules()
 
-    shared = {f"benchmarks.{name}" for name in SHARED}
-    assert [] == strangers("lesson_site", {"lesson_site", *SITE_LIBRARIES, *plain, *shared})
+    assert [] == strangers("lesson_site", {"lesson_site", "results", *SITE_LIBRARIES, *plain})
 
 
-@pytest.mark.parametrize("name", SHARED)
-def test_what_the_site_takes_from_the_benchmarks_needs_nothing(name: str) -> None:
-    """Those modules import the standard library and each other."""
-    file = Path("benchmarks", f"{name}.py")
-    module = file if (REPOSITORY / file).exists() else file.with_suffix("") / "__init__.py"
-    ours = {*(f"benchmarks.{other}" for other in SHARED), *plain_modules()}
-
-    assert [] == strangers_in(module, ours)
+def test_the_numbers_know_nobody() -> None:
+    """The room of the numbers needs the standard library, and lesson code that is arithmetic."""
+    assert [] == strangers("results", {"results", *plain_modules()})
 
 
 def test_benchmarks_do_not_know_the_site() -> None:

@@ -1,6 +1,6 @@
 // What no schema can say of a result file, and a few lines can. Pure.
 //
-// The rules are those of benchmarks/result_file.py. What follows from the catalogue stays with
+// The rules are those of results/result_file.py. What follows from the catalogue stays with
 // Python: which cases and entries there are, their units, and the figures that several of them give.
 
 import { summary } from "./race/plan.js";

@@ -1,6 +1,6 @@
 // Reads the result file of a learner's machine. Pure: bytes in, a result or one sentence out.
 //
-// What a good file looks like says benchmarks/schema.json, and a library compares the two. Here is
+// What a good file looks like says results/schema.json, and a library compares the two. Here is
 // what no schema can say: whether it is text at all, whole, of today's version, and no quick trial;
 // result-checks.js has what the numbers say of each other.
 

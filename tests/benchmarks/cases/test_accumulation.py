@@ -10,7 +10,7 @@ from torch import nn
 from benchmarks.cases import Plan, accumulation
 from benchmarks.cases._training_step import Training
 from benchmarks.cases.accumulation import AccumulatedStep
-from benchmarks.summary import Entry
+from results.summary import Entry
 
 
 def measured(plan: Plan) -> dict[str, Entry]:

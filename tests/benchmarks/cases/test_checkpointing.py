@@ -9,7 +9,7 @@ from torch import nn
 
 from benchmarks.cases import Plan, checkpointing
 from benchmarks.cases._training_step import resnet50
-from benchmarks.summary import Entry
+from results.summary import Entry
 
 
 def measured(plan: Plan) -> dict[str, Entry]:

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from benchmarks.cases import Plan, cnn_step
-from benchmarks.summary import Entry
+from results.summary import Entry
 
 
 def measured(plan: Plan) -> dict[str, Entry]:

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 import torch
 
-from benchmarks import catalogue
 from benchmarks.cases import Plan, SkipPartError
 from benchmarks.cases import data_parallel as case
+from results import catalogue
 
 
 def test_every_entry_has_a_figure_that_shows_it() -> None:

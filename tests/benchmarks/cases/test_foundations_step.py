@@ -7,8 +7,8 @@ import torch
 from torch import nn
 
 from benchmarks.cases import Plan, foundations_step
-from benchmarks.summary import Entry
 from lesson_code.foundations import acceleration
+from results.summary import Entry
 
 CPU = torch.device("cpu")
 pytestmark = pytest.mark.usefixtures("one_thread")

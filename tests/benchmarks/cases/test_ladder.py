@@ -10,9 +10,9 @@ import pytest
 import torch
 
 from benchmarks.cases import IncompletePartError, Plan, SkipPartError, ladder
-from benchmarks.derived import ladder_distance, ladder_limit
-from benchmarks.summary import entry
 from lesson_code.benchmarks.speed_ladder import Data, Training
+from results.derived import ladder_distance, ladder_limit
+from results.summary import entry
 
 CPU = torch.device("cpu")
 

@@ -10,7 +10,7 @@ import torch
 from benchmarks.cases import Plan, SkipPartError, largest_batch
 from benchmarks.cases._training_step import Step
 from benchmarks.cases.largest_batch import largest_that_fits, memory_cap
-from benchmarks.summary import Entry
+from results.summary import Entry
 
 
 def measured(plan: Plan) -> dict[str, Entry]:

@@ -8,9 +8,9 @@ import pytest
 import torch
 
 from benchmarks.cases import Plan, mixed_precision
-from benchmarks.summary import Entry
 from lesson_code.data import lay_out_subset
 from lesson_code.models import parameter_count
+from results.summary import Entry
 
 
 def measured(plan: Plan, *names: str) -> dict[str, Entry]:

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 import torch
 
-from benchmarks import catalogue
 from benchmarks.cases import IncompletePartError, Plan
 from benchmarks.cases import pipeline as case
 from benchmarks.cases.utilisation import peak_product
 from benchmarks.method import Arm
-from benchmarks.predictions import TOLERANCE_POINTS, predictions
+from results import catalogue
+from results.predictions import TOLERANCE_POINTS, predictions
 
 CPU = torch.device("cpu")
 Event = Mapping[str, Any]

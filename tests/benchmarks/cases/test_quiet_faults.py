@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from benchmarks.cases import MissingDataError, Plan, quiet_faults
-from benchmarks.summary import Entry
 from lesson_code.foundations.losses import softmax_first_floor
+from results.summary import Entry
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

@@ -8,7 +8,7 @@ import torch
 
 from benchmarks.cases import Plan, resnet_step
 from benchmarks.cases._training_step import resnet50
-from benchmarks.summary import Entry
+from results.summary import Entry
 
 
 def measured(plan: Plan) -> dict[str, Entry]:

@@ -18,7 +18,7 @@ from benchmarks.cases._training_step import (
     peaks_of,
     resnet50,
 )
-from benchmarks.summary import Entry, entry
+from results.summary import Entry, entry
 
 CPU = torch.device("cpu")
 

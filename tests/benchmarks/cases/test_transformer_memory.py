@@ -16,20 +16,20 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_iter
 
-from benchmarks import catalogue
 from benchmarks.cases import Plan, SkipPartError
 from benchmarks.cases import transformer_memory as case
 from benchmarks.cases.transformer_memory import Training
-from benchmarks.predictions import (
+from lesson_code.mission.choices import Recompute, TorchRegime
+from lesson_code.mission.constants import MODEL_VERSION
+from lesson_code.mission.gpt2 import GPT2_SMALL
+from results import catalogue
+from results.predictions import (
     MODES,
     REGIMES,
     STATIC_PHASES,
     Configuration,
     within_tolerance,
 )
-from lesson_code.mission.choices import Recompute, TorchRegime
-from lesson_code.mission.constants import MODEL_VERSION
-from lesson_code.mission.gpt2 import GPT2_SMALL
 from tests.lesson_code.mission.test_gpt2 import gpu_autocast
 from tests.lesson_code.mission.test_model_against_torch import fused_attention
 

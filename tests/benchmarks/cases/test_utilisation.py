@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 import torch
 
-from benchmarks import catalogue
 from benchmarks.cases import Plan, SkipPartError
 from benchmarks.cases import utilisation as case
 from benchmarks.cases.utilisation import peak_product
 from benchmarks.method import Arm
-from benchmarks.summary import entry
 from lesson_code.mission.gpt2 import GPT2_SMALL, step_flops
+from results import catalogue
+from results.summary import entry
 
 CPU = torch.device("cpu")
 ONE_GPU = SimpleNamespace(uuid="1a-2b")

@@ -10,14 +10,14 @@ from xml.etree import ElementTree
 
 import pytest
 
-from benchmarks import result_file
-from benchmarks.predictions import CONFIGURATIONS, keep_predictions, predictions
-from benchmarks.summary import entry
 from lesson_code.mission.constants import MODEL_VERSION
 from lesson_site.errors import PageError
-from lesson_site.figure_store import Result, Store, open_store, read_result
 from lesson_site.mission import fence, measured
 from lesson_site.mission.measured import MEMORY, PIPELINE, measured_panel, panel_html, refuse
+from results import result_file
+from results.predictions import CONFIGURATIONS, keep_predictions, predictions
+from results.store import Result, Store, open_store, read_result
+from results.summary import entry
 from tests.benchmarks.made_up import CPU_MACHINE, GPU_MACHINE
 
 OF_SMALL = "small.b4.fp32.adam.none.cuda_idle"

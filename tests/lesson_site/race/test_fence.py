@@ -11,8 +11,8 @@ from markdown import Markdown
 
 from lesson_site import vendor
 from lesson_site.errors import PageError
-from lesson_site.figure_store import Result, Store, open_store, read_catalogue
 from lesson_site.race.fence import curves, race, race_html
+from results.store import Result, Store, open_store, read_catalogue
 from tests.lesson_site import made_up
 from tests.lesson_site.test_figures import entry, result
 

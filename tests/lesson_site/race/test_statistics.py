@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from benchmarks import catalogue, quantities, result_file
 from benchmarks.cases.race import BATCH_SIZES, PRODUCT_SIZES
-from benchmarks.derived import smallest_winning_size
-from benchmarks.summary import entry, rate, summarise
 from lesson_code.benchmarks.race import HIDDEN_WIDTHS
+from results import catalogue, quantities, result_file
+from results.derived import smallest_winning_size
+from results.summary import entry, rate, summarise
 
 MODULES = Path(__file__).parents[3] / "docs" / "assets" / "elements" / "race"
 COUNT = 2_000

@@ -2,7 +2,7 @@
 //
 // A block of k operations is waited for once, at its end. That wait costs the same for every k, so
 // the slope (T(2k) - T(k)) / k is the time of one operation without it. summary() and crossover()
-// follow benchmarks/summary.py and benchmarks/derived.py; a test compares both sides.
+// follow results/summary.py and results/derived.py; a test compares both sides.
 
 /** @typedef {{kind: "step", width: number, batch: number} | {kind: "product", n: number}} Task */
 /** @typedef {"lesson" | "all" | "products"} Way */
@@ -135,7 +135,7 @@ export const sound = (check) => check.length > 0 && check.every(Number.isFinite)
 
 /**
  * The size from which on the GPU is faster at every size that both measured; null if it never is.
- * The rule is `smallest_winning_size` of benchmarks/derived.py.
+ * The rule is `smallest_winning_size` of results/derived.py.
  * @param {{size: number, cpu?: number | undefined, gpu?: number | undefined}[]} times in seconds
  * @returns {number | null}
  */

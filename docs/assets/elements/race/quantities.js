@@ -1,6 +1,6 @@
 // Numbers of the race as text, written as Python writes them in a result file. Pure.
 //
-// The rules are those of benchmarks/quantities.py and benchmarks/summary.py, for the three units
+// The rules are those of results/quantities.py and results/summary.py, for the three units
 // that the race has; a test compares both sides on random numbers.
 
 /** @typedef {"s" | "samples_per_s" | "flop_per_s"} Unit */

@@ -1,6 +1,6 @@
 // The race as a result file, such as the benchmark job writes. Pure.
 //
-// benchmarks/result_file.py says what a good one is; a test gives it what is made here. A program
+// results/result_file.py says what a good one is; a test gives it what is made here. A program
 // that stands in for a GPU was not asked for, so nothing of it goes into the file.
 
 import { groupOf, nameOf } from "./plan.js";

@@ -1,0 +1,223 @@
+"""The figures that pages may name, and the value that a result file gives them.
+
+Each ``*.toml`` here lists figures of one part of the site. A figure says what it is and, by exactly
+one key, where its value comes from:
+
+    measured    an entry of a case, "case:entry"; by default its median, or statistic = "largest" …
+    ratio       one measured entry divided by another of the same file
+    share       the same in percent
+    saving      what the first saves against the second, in percent of the second
+    difference  the first minus the second
+    rate        what one measured entry works through in a second: FLOP, bytes or samples
+    derived     a function of results/derived.py over the case that ``case`` names
+    recorded    a value in what a recorded snippet returned: "module:function" and the way to it
+    computed    a function of lesson_code/accounting.py with its arguments, or of another module
+                of lesson_code that needs no PyTorch: "mission.worked:parameters"
+    cited       an entry of results/cited
+    planned     nothing measures it yet: what will
+
+``unit`` says how the value is written. A name with {braces} stands for one figure for each
+combination of the lists beside it; ``words`` gives what stands in ``what`` for a member.
+"""
+
+import itertools
+import math
+import re
+import tomllib
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from results import derived, quantities
+from results.derived import Entries
+from results.summary import Estimate, difference, estimate, rate, ratio, saving, share
+
+FOLDER = Path(__file__).parent
+PAIRS = {"ratio": ratio, "share": share, "saving": saving, "difference": difference}
+FROM_RESULTS = ("measured", "rate", *PAIRS, "derived")
+KINDS = (*FROM_RESULTS, "recorded", "computed", "cited", "planned")
+UNIT_OF = {"ratio": "times", "share": "percent", "saving": "percent"}
+STATISTICS = ("median", "smallest", "largest")
+NAME = re.compile(r"[a-z0-9_]+(\.[a-z0-9_]+)*")
+TARGET = re.compile(r"[a-z0-9_]+:[a-z0-9_.-]+")
+
+
+class CatalogueError(ValueError):
+    """An entry of the catalogue that can't be used; the message names the file and the entry."""
+
+
+@dataclass(frozen=True)
+class Definition:
+    """An entry of the catalogue.
+
+    Attributes:
+        name: What pages write between the brackets.
+        what: What it is, in words.
+        kind: One of ``KINDS``: how its value is found.
+        unit: How it is written.
+        fields: Everything else that its kind needs.
+        family: The name of its family, braces and all; its own name if it is alone.
+        family_what: What the family is, in words, braces and all.
+        member: What stands in place of the braces.
+    """
+
+    name: str
+    what: str
+    kind: str
+    unit: str
+    fields: dict[str, Any]
+    family: str = ""
+    family_what: str = ""
+    member: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def targets(self) -> list[str]:
+        """The measured entries that it needs, as ``case:entry``; none for other kinds."""
+        if self.kind in ("measured", "rate"):
+            return [self.fields[self.kind]]
+        return list(self.fields[self.kind]) if self.kind in PAIRS else []
+
+    @property
+    def in_browser(self) -> bool:
+        """Whether the race in a reader's browser gives it, and no job."""
+        return any("browser" in target for target in self.targets)
+
+    @cached_property
+    def case(self) -> str | None:
+        """The case that measures it; None if no case does."""
+        if self.kind == "derived":
+            return str(self.fields["case"])
+        return self.targets[0].partition(":")[0] if self.targets else None
+
+
+def value_in(definition: Definition, entries: Entries) -> Estimate | None:
+    """The value that one result file gives a figure, or None if it lacks what is needed.
+
+    Args:
+        definition: The figure.
+        entries: The file's measured entries, by case and name.
+    """
+    if definition.kind == "derived":
+        function = derived.FUNCTIONS[definition.fields["derived"]]
+        value = function(entries, **definition.fields.get("arguments", {}))
+        return None if value is None else Estimate(float(value))
+    found = []
+    for target in definition.targets:
+        case, _, name = target.partition(":")
+        entry = entries.get(case, {}).get(name)
+        if entry is None:
+            return None
+        found.append(entry)
+    if not found:
+        return None
+    if definition.kind == "measured":
+        return estimate(found[0], definition.fields.get("statistic", "median"))
+    try:
+        if definition.kind == "rate":
+            value_of_pair = rate(found[0])
+        else:
+            value_of_pair = PAIRS[definition.kind](*map(estimate, found))
+    except (ZeroDivisionError, KeyError):  # a zero below the line, or an entry without an amount
+        return None
+    return value_of_pair if math.isfinite(value_of_pair.value) else None
+
+
+def figures_of(definitions: Iterable[Definition], entries: Entries) -> dict[str, Estimate]:
+    """Every figure that one result file gives, by name."""
+    found = {d.name: value_in(d, entries) for d in definitions}
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def paths(folder: Path = FOLDER) -> list[Path]:
+    """The files of the catalogue."""
+    return sorted(folder.glob("*.toml"))
+
+
+def read(files: Iterable[Path] | None = None) -> list[Definition]:
+    """Every figure of the catalogue, families spelled out.
+
+    Raises:
+        CatalogueError: If a file can't be read, an entry is incomplete, or a name is listed twice.
+    """
+    definitions: dict[str, Definition] = {}
+    for path in paths() if files is None else files:
+        try:
+            content = tomllib.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as problem:
+            raise CatalogueError(f"can't read {path}: {problem}") from None
+        for name, fields in content.get("figure", {}).items():
+            try:
+                family = _family(name, fields)
+            except CatalogueError as problem:
+                raise CatalogueError(f"{path}: {name!r} {problem}") from None
+            for definition in family:
+                if definition.name in definitions:
+                    raise CatalogueError(
+                        f"{path} lists {definition.name!r}, which is listed already; "
+                        "remove one of them"
+                    )
+                definitions[definition.name] = definition
+    return list(definitions.values())
+
+
+def _family(name: str, fields: dict[str, Any]) -> list[Definition]:
+    """One definition for each combination of the lists that the name's braces refer to."""
+    kinds = [kind for kind in KINDS if kind in fields]
+    if len(kinds) != 1 or "what" not in fields:
+        raise CatalogueError(f"needs `what` and exactly one of {', '.join(KINDS)}")
+    [kind] = kinds
+    unit = fields.get("unit", UNIT_OF.get(kind, "plain"))
+    lists = {key: values for key, values in fields.items() if f"{{{key}}}" in name}
+    if not all(isinstance(values, list) for values in lists.values()):
+        raise CatalogueError("needs a list for each name in its braces")
+    result = []
+    for combination in itertools.product(*lists.values()):
+        member = dict(zip(lists, combination, strict=True))
+        try:
+            filled = {
+                key: _fill(value, member) for key, value in fields.items() if key not in lists
+            }
+            full_name = name.format(**member)
+            words = fields.get("words", {})
+            filled["what"] = fields["what"].format(
+                **{key: words.get(str(value), value) for key, value in member.items()}
+            )
+        except (LookupError, ValueError) as problem:
+            raise CatalogueError(f"has braces that no list fills ({problem})") from None
+        definition = Definition(
+            full_name, filled["what"], kind, unit, filled, name, fields["what"], member
+        )
+        _check(definition)
+        result.append(definition)
+    return result
+
+
+def _check(definition: Definition) -> None:
+    """Raise ``CatalogueError`` if the figure could not be computed or written."""
+    fields = definition.fields
+    if not NAME.fullmatch(definition.name):
+        raise CatalogueError("may hold small letters, digits, underscores and dots only")
+    if definition.unit not in quantities.UNITS:
+        raise CatalogueError(
+            f"has the unit {definition.unit!r}, which is none of {', '.join(quantities.UNITS)}"
+        )
+    if definition.kind in PAIRS and len(definition.targets) != 2:
+        raise CatalogueError(f"needs two entries in `{definition.kind}`")
+    if not all(TARGET.fullmatch(str(target)) for target in definition.targets):
+        raise CatalogueError('names its entries as "case:entry"')
+    if fields.get("statistic", "median") not in STATISTICS:
+        raise CatalogueError(f"needs one of {', '.join(STATISTICS)} as its statistic")
+    if definition.kind == "derived" and fields["derived"] not in derived.FUNCTIONS:
+        raise CatalogueError("names no function of results/derived.py")
+    if definition.kind == "derived" and "case" not in fields:
+        raise CatalogueError("needs `case`: which one measures what it is derived from")
+
+
+def _fill(value: Any, member: dict[str, Any]) -> Any:
+    if isinstance(value, str):
+        return value.format(**member)
+    if isinstance(value, dict):
+        return {key: _fill(part, member) for key, part in value.items()}
+    return [_fill(part, member) for part in value] if isinstance(value, list) else value

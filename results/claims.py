@@ -1,0 +1,115 @@
+"""Claims that a page's words make about its figures, as comparisons that a test evaluates.
+
+``mnist_epoch.loader_only > 0.5 * mnist_epoch.cpu``: numbers, names of figures, ``+ - * /``,
+parentheses, and one of ``< <= > >=`` between two sides.
+"""
+
+import operator
+import re
+from collections.abc import Callable
+
+from results.store import Store
+
+TOKEN = re.compile(
+    r"\s*(?:(?P<number>\d+(?:\.\d+)?)|(?P<name>[a-z_][\w.]*)|(?P<sign><=|>=|[-+*/()<>]))"
+)
+COMPARISONS: dict[str, Callable[[float, float], bool]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+
+
+class ClaimError(ValueError):
+    """A claim that does not follow the grammar."""
+
+
+def holds(claim: str, store: Store) -> bool | None:
+    """Whether a claim is true; None if not all of its figures are measured, in one result file.
+
+    Raises:
+        ClaimError: If it does not follow the grammar.
+        FigureError: If a name is unknown.
+    """
+    tokens = _tokens(claim)
+    names = {text for kind, text in tokens if kind == "name"}
+    if not names:
+        raise ClaimError(f"{claim!r} names no figure")
+    values = store.values(sorted(names))
+    # Numbers stand in for figures not yet measured, so that the grammar is checked all the same
+    stand_ins = dict.fromkeys(names, 1.0) if values is None else values
+    try:
+        truth = _Reader(tokens, stand_ins).comparison()
+    except ClaimError as problem:
+        raise ClaimError(f"{claim!r}: {problem}") from None
+    return None if values is None else truth
+
+
+def _tokens(claim: str) -> list[tuple[str, str]]:
+    tokens, position = [], 0
+    while position < len(claim.rstrip()):
+        found = TOKEN.match(claim, position)
+        if found is None or found.lastgroup is None:
+            raise ClaimError(f"{claim!r}: can't read {claim[position:].strip()!r}")
+        tokens.append((found.lastgroup, found[found.lastgroup]))
+        position = found.end()
+    return tokens
+
+
+class _Reader:
+    """Reads tokens from left to right and computes as it goes."""
+
+    def __init__(self, tokens: list[tuple[str, str]], values: dict[str, float]) -> None:
+        self.tokens = tokens
+        self.values = values
+
+    def comparison(self) -> bool:
+        left = self._sum()
+        sign = self._next("a comparison")[1]
+        if sign not in COMPARISONS:
+            raise ClaimError(f"expected a comparison, found {sign!r}")
+        right = self._sum()
+        if self.tokens:
+            raise ClaimError(f"{self.tokens[0][1]!r} is left over")
+        return COMPARISONS[sign](left, right)
+
+    def _sum(self) -> float:
+        value = self._product()
+        while self._sees("+", "-"):
+            sign = self.tokens.pop(0)[1]
+            value = value + self._product() if sign == "+" else value - self._product()
+        return value
+
+    def _product(self) -> float:
+        value = self._atom()
+        while self._sees("*", "/"):
+            sign = self.tokens.pop(0)[1]
+            factor = self._atom()
+            if sign == "/" and factor == 0:
+                raise ClaimError("divides by zero")
+            value = value * factor if sign == "*" else value / factor
+        return value
+
+    def _atom(self) -> float:
+        kind, text = self._next("a number or a figure")
+        if kind == "number":
+            return float(text)
+        if kind == "name":
+            return self.values[text]
+        if text == "-":
+            return -self._atom()
+        if text != "(":
+            raise ClaimError(f"expected a number or a figure, found {text!r}")
+        value = self._sum()
+        if self._next("a closing parenthesis")[1] != ")":
+            raise ClaimError("a parenthesis is not closed")
+        return value
+
+    def _next(self, expected: str) -> tuple[str, str]:
+        if not self.tokens:
+            raise ClaimError(f"ends where {expected} should stand")
+        return self.tokens.pop(0)
+
+    def _sees(self, *signs: str) -> bool:
+        return bool(self.tokens) and self.tokens[0][1] in signs

@@ -1,0 +1,429 @@
+"""Every figure that a page may name: where its value comes from, and the value.
+
+``results/catalogue`` lists them. Nothing here imports PyTorch.
+"""
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Literal
+
+from results import catalogue, quantities, recorded, result_file
+from results.catalogue import Definition
+from results.groups import group_of
+from results.summary import Entry, Estimate
+
+CATALOGUE = Path("results/catalogue")
+RESULTS = Path("benchmarks/results")
+CITATIONS = Path("results/cited")
+FIXED = ("computed", "cited", "recorded")
+NOT_MEASURED = "not measured yet"
+Kind = Literal["measured", "published", "forecast", "exact"]
+
+
+class FigureError(ValueError):
+    """An unknown name, or a catalogue, result file or citation list that can't be read."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """A result file.
+
+    Attributes:
+        provenance: Machine, software and date.
+        cases: The entries of each case.
+        file: Its path below ``benchmarks/results``.
+        skipped: For each case the parts that were skipped, with the reason.
+        finished: When the last part was measured, to the minute.
+    """
+
+    provenance: dict[str, Any]
+    cases: dict[str, dict[str, Entry]]
+    file: str = ""
+    skipped: dict[str, dict[str, str]] = field(default_factory=dict)
+    finished: str = ""
+
+    @property
+    def where(self) -> str:
+        """One line that says where and when all of it was measured."""
+        at = self.provenance
+        gpu = f"{at['gpu']}, " if at["gpu"] else ""
+        return (
+            f"{gpu}{at['processor']}, {at['cores']} cores, {self.threads}, "
+            f"{self.software}, {at['date']}"
+        )
+
+    @property
+    def threads(self) -> str:
+        """How many threads computed on the CPU, in words."""
+        count = self.provenance["threads"]
+        return "1 thread" if count == 1 else f"{count} threads"
+
+    @property
+    def in_browser(self) -> bool:
+        """Whether a browser measured it, in a race."""
+        return "engine" in self.provenance
+
+    @property
+    def software(self) -> str:
+        """What computed: PyTorch, or what stands in its place in a browser."""
+        at = self.provenance
+        return f"{at['engine']} in {at['system']}" if self.in_browser else f"PyTorch {at['torch']}"
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure, ready to be shown on a page.
+
+    Attributes:
+        name: Its name: in the catalogue, or of a published or forecast figure.
+        what: What it is, in words.
+        value: In its base unit; None if nobody knows it yet.
+        text: What the page says: the value with its unit.
+        source: Where it comes from, or what would measure it.
+        kind: Measured by our job, published by others, forecast by our formula, or exact: counted
+            or derived. Of a figure without a value, what it will be.
+        noisy: Whether the measurement spread over more than 15 % of its median.
+        low: The lower end of a forecast's band, in the base unit.
+        high: Its upper end.
+    """
+
+    name: str
+    what: str
+    value: float | None
+    text: str
+    source: str
+    kind: Kind = "measured"
+    noisy: bool = False
+    low: float | None = None
+    high: float | None = None
+
+    @property
+    def known(self) -> bool:
+        """Whether it has a value."""
+        return self.value is not None
+
+
+class Store:
+    """The catalogue together with everything that fills it."""
+
+    def __init__(
+        self,
+        definitions: Iterable[Definition],
+        results: Iterable[Result] = (),
+        citations: dict[str, dict[str, Any]] | None = None,
+    ) -> None:
+        """Keep the figures' definitions and their sources.
+
+        Args:
+            definitions: What the catalogue lists.
+            results: Result files, the preferred ones first.
+            citations: The citation list.
+        """
+        self.definitions = {definition.name: definition for definition in definitions}
+        self.results = list(results)
+        self.citations = citations or {}
+
+    def only(self, in_browser: bool) -> "Store":
+        """The same with the results of browsers alone, or of all that is none."""
+        results = [result for result in self.results if result.in_browser == in_browser]
+        return Store(self.definitions.values(), results, self.citations)
+
+    def figure(self, name: str) -> Figure:
+        """The figure of that name.
+
+        Raises:
+            FigureError: If the catalogue does not have it, or what it names is missing.
+        """
+        definition = self._definition(name)
+        if definition.kind in FIXED:
+            return self._fixed(definition)
+        for result in one_a_machine(self.results, definition.case):
+            estimate = catalogue.value_in(definition, result.cases)
+            if estimate is not None:
+                return _measured(definition, estimate, result)
+        return _unmeasured(definition)
+
+    def values(self, names: Iterable[str]) -> dict[str, float] | None:
+        """The values of several figures, measured ones from one machine; None if none has all.
+
+        Raises:
+            FigureError: As ``figure``.
+        """
+        definitions = [self._definition(name) for name in names]
+        fixed = {d.name: self._fixed(d) for d in definitions if d.kind in FIXED}
+        if any(figure.value is None for figure in fixed.values()):
+            return None
+        known = {name: figure.value for name, figure in fixed.items() if figure.value is not None}
+        open_ones = [d for d in definitions if d.name not in fixed]
+        if not open_ones:
+            return known
+        of_each = [one_a_machine(self.results, definition.case) for definition in open_ones]
+        for files in zip(*of_each, strict=True):
+            estimates = [
+                catalogue.value_in(definition, result.cases)
+                for definition, result in zip(open_ones, files, strict=True)
+            ]
+            found = [estimate.value for estimate in estimates if estimate is not None]
+            if len(found) == len(open_ones):
+                return known | dict(zip((d.name for d in open_ones), found, strict=True))
+        return None
+
+    def _definition(self, name: str) -> Definition:
+        if name not in self.definitions:
+            raise FigureError(
+                f"there is no figure {name!r}; {CATALOGUE} lists those that there are"
+            )
+        return self.definitions[name]
+
+    def _fixed(self, definition: Definition) -> Figure:
+        """A figure that no benchmark gives."""
+        if definition.kind == "computed":
+            return _computed(definition)
+        if definition.kind == "cited":
+            return self._cited(definition)
+        return _recorded(definition)
+
+    def _cited(self, definition: Definition) -> Figure:
+        key = definition.fields["cited"]
+        if key not in self.citations:
+            raise FigureError(f"{CITATIONS} has no entry {key!r}; {definition.name} cites it")
+        entry = self.citations[key]
+        # ``text`` keeps the digits of a source that gives more than we would write
+        text = entry.get("text") or quantities.write(entry["value"], entry["unit"])
+        source = entry["source"]
+        if "url" in entry:  # what somebody quotes without naming its edition has none
+            source = f"{source}, {entry['url']}, read on {entry['date']}"
+        return Figure(definition.name, definition.what, entry["value"], text, source, "published")
+
+
+def _measured(definition: Definition, estimate: Estimate, result: Result) -> Figure:
+    text = quantities.write(estimate.value, definition.unit, estimate.spread)
+    source = f"{_detail(definition, estimate)}; {result.where}"
+    if estimate.noisy:
+        source = (
+            f"noisy, the runs spread over more than 15{quantities.SPACE}% of the median; {source}"
+        )
+    return Figure(
+        definition.name, definition.what, estimate.value, text, source, noisy=estimate.noisy
+    )
+
+
+def _detail(definition: Definition, estimate: Estimate) -> str:
+    """How a value was found, in a few words."""
+    if definition.kind != "measured":
+        return "computed from medians of one run"
+    low, high = quantities.write_range(
+        estimate.smallest, estimate.largest, definition.unit, estimate.value, estimate.spread
+    )
+    runs = "1 run" if estimate.samples == 1 else f"{estimate.samples} runs, {low} to {high}"
+    return f"{definition.fields.get('statistic', 'median')} of {runs}"
+
+
+def _unmeasured(definition: Definition) -> Figure:
+    if definition.kind == "planned":
+        needs = f"{definition.fields['planned']} will measure it"
+    elif definition.in_browser:
+        needs = "the race on the page “Race your GPU” measures it, in a reader’s browser"
+    else:
+        # What is derived compares the two devices, unless its arguments name the CPU.
+        named = [*definition.targets, *map(str, definition.fields.get("arguments", {}).values())]
+        gpu = any("cuda" in name for name in named) or (
+            definition.kind == "derived" and not any("cpu" in name for name in named)
+        )
+        on = " on a machine with a CUDA GPU" if gpu else ""
+        cases = " ".join(f"--case {case}" for case in _cases_for(definition))
+        needs = f"`python -m benchmarks run {cases}`{on} measures it"
+    return Figure(definition.name, definition.what, None, NOT_MEASURED, needs)
+
+
+def _cases_for(definition: Definition) -> tuple[str, ...]:
+    """What has to be measured together for a figure: its case, or all that it is derived from."""
+    case = str(definition.case)
+    return group_of(case) if definition.kind == "derived" else (case,)
+
+
+def _computed(definition: Definition) -> Figure:
+    target = definition.fields["computed"]
+    named, _, function = target.rpartition(":")
+    module = f"lesson_code.{named or 'accounting'}"
+    try:
+        compute = getattr(import_module(module), function)
+        value = compute(**definition.fields.get("arguments", {}))
+    except (ImportError, AttributeError, TypeError, ValueError) as problem:
+        raise FigureError(f"{definition.name} cannot be computed by {target}: {problem}") from None
+    text = quantities.write(value, definition.unit)
+    source = f"computed by {function} in {module.replace('.', '/')}.py"
+    return Figure(definition.name, definition.what, float(value), text, source, "exact")
+
+
+def _recorded(definition: Definition) -> Figure:
+    target = definition.fields["recorded"]
+    try:
+        recording = recorded.read(target)
+    except recorded.RecordingError as problem:
+        raise FigureError(str(problem)) from problem
+    if recording is None:
+        needs = f"`python -m lesson_site record {target}` records it"
+        return Figure(definition.name, definition.what, None, NOT_MEASURED, needs)
+    value = recording.data
+    try:
+        for step in definition.fields["at"]:
+            value = value[step]
+        text = quantities.write(value, definition.unit, recording.spread(definition.fields["at"]))
+    except (KeyError, IndexError, TypeError, ValueError) as problem:
+        way = " / ".join(str(step) for step in definition.fields["at"])
+        raise FigureError(
+            f"the recording of {target} has no number at {way} ({problem!r})"
+        ) from None
+    source = recording.caption.removesuffix(".")
+    return Figure(definition.name, definition.what, value, text, source)
+
+
+def open_store(root: Path = Path()) -> Store:
+    """The store as the files under ``root`` have it now; read again only after one has changed.
+
+    Raises:
+        FigureError: If one of them can't be read.
+    """
+    files = [
+        *sorted((root / CITATIONS).glob("*.toml")),
+        *catalogue.paths(root / CATALOGUE),
+        *sorted((root / RESULTS).glob("*/*.json")),
+    ]
+    try:
+        state = tuple((file, file.stat().st_mtime_ns, file.stat().st_size) for file in files)
+    except OSError as problem:
+        raise FigureError(f"can't read {problem.filename}: {problem.strerror}") from None
+    return _read(state)
+
+
+@lru_cache(maxsize=2)
+def _read(state: tuple[tuple[Path, int, int], ...]) -> Store:
+    files = [file for file, _, _ in state]
+    cited = [file for file in files if file.parent.name == CITATIONS.name]
+    listed = [file for file in files if file.suffix == ".toml" and file not in cited]
+    results = [file for file in files if file.suffix == ".json"]
+    definitions = read_catalogue(listed)
+    named = {definition.name: definition for definition in definitions}
+    found = sort_results(read_result(file, named) for file in results)
+    return Store(definitions, found, _citations(cited))
+
+
+def read_catalogue(files: Iterable[Path] | None = None) -> list[Definition]:
+    """The catalogue.
+
+    Raises:
+        FigureError: If it can't be read, or one of its entries can't be used.
+    """
+    try:
+        return catalogue.read(files)
+    except catalogue.CatalogueError as problem:
+        raise FigureError(str(problem)) from None
+
+
+def _citations(files: Iterable[Path]) -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = {}
+    for file in files:
+        entries = _read_toml(file)
+        twice = found.keys() & entries.keys()
+        if twice:
+            raise FigureError(f"{file} cites {min(twice)!r}, which another file here cites too")
+        found |= entries
+    return found
+
+
+def _read_toml(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as problem:
+        raise FigureError(f"can't read {path}: {problem}") from None
+
+
+def read_result(path: Path, definitions: Mapping[str, Definition] | None = None) -> Result:
+    """A result file, checked as `python -m benchmarks validate` does.
+
+    Args:
+        path: The file.
+        definitions: The catalogue by name; the one in this repository by default.
+
+    Raises:
+        FigureError: If anything is wrong with it.
+    """
+    try:
+        content = result_file.read(path, definitions)
+    except result_file.BadResultError as problem:
+        raise FigureError(str(problem)) from None
+    return Result(
+        content["provenance"],
+        {name: entries_of(parts) for name, parts in content["cases"].items()},
+        f"{path.parent.name}/{path.name}",
+        {name: skipped_of(parts) for name, parts in content["cases"].items()},
+        max(
+            (part["finished"] for of in content["cases"].values() for part in of.values()),
+            default="",
+        ),
+    )
+
+
+def entries_of(parts: dict[str, dict[str, Any]]) -> dict[str, Entry]:
+    """The entries of all measured parts of a case."""
+    return {
+        name: entry for part in parts.values() for name, entry in part.get("entries", {}).items()
+    }
+
+
+def skipped_of(parts: dict[str, dict[str, Any]]) -> dict[str, str]:
+    """The reason of each part of a case that was skipped."""
+    return {name: part["skipped"] for name, part in parts.items() if "skipped" in part}
+
+
+def sort_results(results: Iterable[Result]) -> list[Result]:
+    """Machines with a GPU first, then by name, then browsers; each one's preferred files first.
+
+    Preferred is the newer PyTorch, then the later day and minute. Quick runs are left out.
+    """
+    kept = [result for result in results if not result.provenance["quick"]]
+    kept.sort(key=_version_and_day, reverse=True)
+    kept.sort(key=_rank)
+    return kept
+
+
+def _version_and_day(result: Result) -> tuple[tuple[int, ...], str, str]:
+    at = result.provenance
+    release = re.match(r"[\d.]*", at["torch"])
+    version = tuple(int(part) for part in release[0].split(".") if part) if release else ()
+    return version, at["date"], result.finished
+
+
+def _rank(result: Result) -> tuple[bool, bool, str]:
+    at = result.provenance
+    return result.in_browser, at["gpu"] is None, at["machine"]
+
+
+def one_a_machine(results: Iterable[Result], case: str | None = None) -> list[Result]:
+    """The file that speaks for each machine, for pages, charts, tables and claims alike.
+
+    Cases that are compared come from one file: of a machine's files it is the first of those with
+    the most cases of the group, so that a run of one case alone never stands beside older numbers
+    of the others. A machine that measured nothing of it has its first file here.
+
+    Args:
+        results: Result files, the preferred ones of each machine first.
+        case: A case; None for the first file of each machine.
+    """
+    group = () if case is None else group_of(case)
+    found: dict[str, Result] = {}
+    for result in results:
+        first = found.setdefault(result.provenance["machine"], result)
+        if _measured_of(group, result) > _measured_of(group, first):
+            found[result.provenance["machine"]] = result
+    return list(found.values())
+
+
+def _measured_of(group: Iterable[str], result: Result) -> int:
+    return sum(bool(result.cases.get(case)) for case in group)

@@ -1,0 +1,159 @@
+"""The figures that pages may name: the catalogue and the cases agree."""
+
+import itertools
+import json
+import re
+from pathlib import Path
+
+import pytest
+import torch
+
+from benchmarks import cases
+from benchmarks.cases import Plan
+from results import catalogue, derived, schema
+from results.catalogue import CatalogueError, Definition
+from results.summary import entry
+from tests.benchmarks.made_up import timed
+
+DEFINITIONS = catalogue.read()
+ENTRIES = {name: tuple(cases.load(name).ENTRIES) for name in cases.NAMES}
+
+
+def test_every_entry_of_every_case_has_a_figure() -> None:
+    """What is measured can be named on a page, by itself as a time or a rate."""
+    named = {t for d in DEFINITIONS if d.kind in ("measured", "rate") for t in d.targets}
+    measured = {f"{case}:{name}" for case, names in ENTRIES.items() for name in names}
+
+    assert [] == sorted(measured - named)
+
+
+def test_every_figure_names_entries_that_its_case_knows() -> None:
+    """Whether or not a result is there."""
+    unknown = []
+    for definition in DEFINITIONS:
+        for target in definition.targets:
+            case, _, name = target.partition(":")
+            if name not in ENTRIES.get(case, ()):
+                unknown.append(f"{definition.name}: {target}")
+
+    assert [] == unknown
+
+
+def test_every_derived_figure_has_its_function_and_case() -> None:
+    """Without any entry the function says None, with the arguments of the catalogue."""
+    for definition in DEFINITIONS:
+        if definition.kind == "derived":
+            assert definition.fields["derived"] in derived.FUNCTIONS
+            assert definition.case in cases.NAMES, definition.name
+            assert catalogue.value_in(definition, {}) is None
+
+
+@pytest.mark.parametrize("name", cases.NAMES)
+def test_every_case_keeps_the_rules(name: str, tmp_path: Path) -> None:
+    """A docstring, entries whose names a file may hold, and parts with names of their own."""
+    module = cases.load(name)
+    key = json.loads(schema.SCHEMA.read_text(encoding="utf-8"))["$defs"]["key"]["pattern"]
+    stand_in = torch.device("cpu")
+
+    for quick, gpu in itertools.product((True, False), (None, stand_in)):
+        parts = [part.name for part in module.parts(Plan(tmp_path, quick, gpu))]
+        assert len(parts) == len(set(parts))
+        assert all(may_stand_in_a_file(key, part) for part in parts), parts
+    assert module.__doc__
+    assert len(ENTRIES[name]) == len(set(ENTRIES[name]))
+    assert all(may_stand_in_a_file(key, entry_name) for entry_name in ENTRIES[name])
+
+
+def may_stand_in_a_file(pattern: str, name: str) -> bool:
+    """Whether a name may stand in a result file."""
+    return re.search(pattern, name) is not None
+
+
+# Kinds and families
+
+
+def figure(toml: str, tmp_path: Path) -> list[Definition]:
+    """What a catalogue of this text lists."""
+    path = tmp_path / "catalogue.toml"
+    path.write_text(toml, encoding="utf-8")
+    return catalogue.read([path])
+
+
+def test_a_family_is_one_figure_for_each_combination(tmp_path: Path) -> None:
+    """Braces are filled in the name, in words, targets and arguments; values keep their types."""
+    family = figure(
+        '[figure."a.n_{n}.{format}"]\nwhat = "{n} in {format}"\n'
+        'ratio = ["c:n_{n}.cpu", "c:n_{n}.{format}"]\nn = [1, 2]\nformat = ["x", "y"]\n'
+        "arguments = {size = 3}",
+        tmp_path,
+    )
+
+    assert ["a.n_1.x", "a.n_1.y", "a.n_2.x", "a.n_2.y"] == [d.name for d in family]
+    assert family[3].what == "2 in y"
+    assert family[3].targets == ["c:n_2.cpu", "c:n_2.y"]
+    assert family[3].fields["arguments"] == {"size": 3}
+    assert family[3].unit == "times"
+    assert family[3].case == "c"
+
+
+@pytest.mark.parametrize(
+    ("toml", "value"),
+    [
+        ('measured = "c:a"', 2.0),
+        ('measured = "c:a"\nstatistic = "largest"', 2.04),
+        ('ratio = ["c:a", "c:b"]', 0.5),
+        ('share = ["c:a", "c:b"]', 50.0),
+        ('saving = ["c:a", "c:b"]', 50.0),
+        ('difference = ["c:a", "c:b"]', -2.0),
+        ('rate = "c:rated"', 5.0),
+        ('rate = "c:a"', None),  # it does not say how much it works through
+        ('ratio = ["c:a", "c:zero"]', None),
+        ('ratio = ["c:a", "c:missing"]', None),
+        ('measured = "other:a"', None),
+        ('planned = "M99"', None),
+    ],
+)
+def test_every_kind_takes_its_value_from_the_entries(
+    toml: str, value: float | None, tmp_path: Path
+) -> None:
+    """What a file does not give is None, and never an error."""
+    entries = {
+        "c": {
+            "a": timed(2.0),
+            "b": timed(4.0),
+            "zero": entry([0.0], "bytes", device="cpu"),
+            "rated": entry([2.0], "s", device="cpu", amount=10),
+        }
+    }
+    [definition] = figure(f'[figure."f"]\nwhat = "w"\n{toml}', tmp_path)
+    found = catalogue.value_in(definition, entries)
+
+    assert value == (None if found is None else pytest.approx(found.value))
+
+
+@pytest.mark.parametrize(
+    ("toml", "expected"),
+    [
+        ('[figure."a.b"]\nwhat = "x"', "exactly one of"),
+        ('[figure."a.b"]\nplanned = "y"', "needs `what`"),
+        ('[figure."a.b"]\nwhat = "x"\nplanned = "y"\ncited = "z"', "exactly one of"),
+        ('[figure."a.b"]\nwhat = "x"\nplanned = "y"\nunit = "furlong"', "furlong"),
+        ('[figure."a.{n}"]\nwhat = "x"\nplanned = "y"\nn = [1, 1]', "already"),
+        ('[figure."a.{n}"]\nwhat = "x"\nplanned = "y"\nn = 1', "a list for each name"),
+        ('[figure."a.{n}"]\nwhat = "x"\nplanned = "y"', "braces that no list fills"),
+        ('[figure."a.b"]\nwhat = "{"\nplanned = "y"', "braces"),
+        ('[figure."A b"]\nwhat = "x"\nplanned = "y"', "small letters"),
+        ('[figure."a.b"]\nwhat = "x"\nmeasured = "cpu"', "case:entry"),
+        ('[figure."a.b"]\nwhat = "x"\nratio = ["c:a"]', "two entries"),
+        ('[figure."a.b"]\nwhat = "x"\nmeasured = "c:a"\nstatistic = "mean"', "statistic"),
+        ('[figure."a.b"]\nwhat = "x"\nderived = "nap"\ncase = "c"', "derived.py"),
+        ('[figure."a.b"]\nwhat = "x"\nderived = "largest_speedup"', "needs `case`"),
+        ("figure = [", "can't read"),
+    ],
+)
+def test_a_bad_catalogue_is_refused(toml: str, expected: str, tmp_path: Path) -> None:
+    """Each mistake has its own sentence, which names the file."""
+    with pytest.raises(CatalogueError, match=expected) as refused:
+        figure(toml, tmp_path)
+
+    assert "catalogue.toml" in str(refused.value)

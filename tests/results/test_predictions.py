@@ -1,0 +1,202 @@
+"""What the mission's model says about measured entries, and what a result must not say."""
+
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from benchmarks import cases
+from lesson_code.mission.constants import MODEL_VERSION
+from lesson_code.mission.memory import to_gb
+from results.predictions import (
+    CONFIGURATIONS,
+    LAPTOP,
+    Configuration,
+    broken_order,
+    keep_predictions,
+    predictions,
+    problems,
+    within_tolerance,
+)
+from results.summary import entry
+
+MIB = 2**20
+XL = Configuration("xl", 1, "fp32", "adam", "none")
+GOOD = {"mfu": 24.5, "hfu": 24.5, "compute": 35.0, "utilisation": 45.0, "data": 40.0}
+
+
+def shares(values: dict[str, float]) -> dict[str, Any]:
+    """Entries of one run of the pipeline, predictions included."""
+    name = "float32.none.plain.cuda_"
+    measured = {name + what: entry([v], "percent", device="cuda") for what, v in values.items()}
+    return keep_predictions("pipeline", measured)
+
+
+def test_nothing_is_predicted_that_is_not_measured() -> None:
+    """Every name is an entry of its case."""
+    for case in ("transformer_memory", "pipeline"):
+        assert predictions(case)
+        assert set(predictions(case)) <= set(cases.load(case).ENTRIES)
+    assert not predictions("matmul")
+
+
+@pytest.mark.parametrize(
+    ("c", "expected_gb"),
+    [
+        (Configuration("small", 4, "fp32", "adam", "none"), (0.498, 1.493, 10.272, 1.991, 11.919)),
+        (XL, (6.230, 18.691, 35.427, 24.922, 35.839)),
+        (
+            Configuration("xl", 4, "autocast", "adam", "none"),
+            (6.230, 18.691, 70.270, 24.922, 71.093),
+        ),
+    ],
+)
+def test_five_moments_of_a_step_are_predicted(
+    c: Configuration, expected_gb: tuple[float, ...]
+) -> None:
+    """Model, between steps, end of forward, end of backward, peak; each under its entry's name."""
+    phases = ("model", "idle", "forward", "backward", "peak")
+
+    found = [predictions("transformer_memory")[f"{c.name}.cuda_{phase}"] for phase in phases]
+
+    assert c in CONFIGURATIONS
+    assert expected_gb == pytest.approx([to_gb(size) for size in found], abs=5e-4)
+
+
+def test_optimizers_differ_by_whole_vectors_between_steps() -> None:
+    """None, one and two, each as large as the weights."""
+    said = predictions("transformer_memory")
+    for start in ("small.b4", "xl.b1"):
+        idle = {
+            optimizer: said[f"{start}.fp32.{optimizer}.none.cuda_idle"]
+            for optimizer in ("sgd", "momentum", "adam")
+        }
+
+        vector = said[f"{start}.fp32.sgd.none.cuda_model"]
+        assert [vector, 2 * vector, 3 * vector] == list(idle.values())
+
+
+def test_under_the_cap_16_bit_weights_are_predicted_to_run() -> None:
+    """Pure 16 bit at batch 1 and 2, and at 4 with its gradients freed; float32 weights never."""
+    said = predictions("transformer_memory")
+    steps = {(c.regime, c.batch): said[f"laptop.{c.regime}.b{c.batch}.cuda_steps"] for c in LAPTOP}
+
+    expected = ["over", "fits", "fits", "fits_if_grads_freed"]
+    assert expected == [c.under_cap for c in LAPTOP]
+    assert {("fp32", 1): 0, **{("pure16", n): 2 for n in (1, 2, 4)}} == steps
+
+
+def test_shares_are_those_of_the_pipeline_model() -> None:
+    """The baseline's 40, 25 and 35 percent; with all three, 84.6 % busy and an MFU of 39.3 %."""
+    said = predictions("pipeline")
+    baseline = [said[f"float32.none.plain.cuda_{what}"] for what in ("data", "transfer", "compute")]
+    all_three = [said[f"bfloat16.full.prefetch.cuda_{what}"] for what in ("utilisation", "mfu")]
+
+    assert [40.0, 25.0, 35.0] == pytest.approx(baseline)
+    assert [84.56, 39.34] == pytest.approx(all_three, abs=0.005)
+
+
+def test_a_measured_entry_keeps_prediction_and_version() -> None:
+    """Beside the settings that it has; an entry without a prediction stays as it is."""
+    entries = {
+        "xl.b1.fp32.adam.none.cuda_idle": entry(
+            [1.0], "bytes", device="cuda", settings={"batch": 1}
+        ),
+        "cuda_context": entry([5.0], "bytes", device="cuda"),
+    }
+
+    kept = keep_predictions("transformer_memory", entries)
+
+    idle = kept["xl.b1.fp32.adam.none.cuda_idle"]["settings"]
+    assert {"batch": 1, "predicted": XL.phases["idle"], "model_version": MODEL_VERSION} == idle
+    assert "settings" not in kept["cuda_context"]
+    assert not list(problems("transformer_memory", kept))
+
+
+def test_a_prediction_that_the_model_no_longer_gives_is_a_problem() -> None:
+    """Both numbers are named; with another version of the model it is history."""
+    name = f"{XL.name}.cuda_idle"
+    kept = keep_predictions("transformer_memory", {name: entry([1.0], "bytes", device="cuda")})
+    settings = kept[name]["settings"]
+    settings["predicted"] -= 1
+
+    [problem] = problems("transformer_memory", kept)
+    settings["model_version"] = "0.9.0"
+
+    assert "18,691,334,399" in problem
+    assert "18,691,334,400" in problem
+    assert not list(problems("transformer_memory", kept))
+
+
+def test_an_entry_without_its_prediction_is_a_problem() -> None:
+    """Nobody could tell what the model said when it was measured."""
+    name = f"{XL.name}.cuda_idle"
+
+    [problem] = problems("transformer_memory", {name: entry([1.0], "bytes", device="cuda")})
+
+    assert "keeps no prediction" in problem
+
+
+def test_a_measurement_that_keeps_the_order_passes() -> None:
+    """MFU ≤ HFU ≤ compute ≤ utilisation ≤ 100 - data, equality and half a point allowed."""
+    assert broken_order(GOOD | {"utilisation": 60.3}) is None
+    assert not list(problems("pipeline", shares(GOOD)))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"mfu": 30.0}, "mfu is 30.0 % and hfu 24.5 %"),
+        ({"hfu": 36.0}, "hfu is 36.0 % and compute 35.0 %"),
+        ({"compute": 50.0}, "compute is 50.0 % and utilisation 45.0 %"),
+        ({"data": 60.0}, "utilisation is 45.0 % and time without data 40.0 %"),
+    ],
+)
+def test_a_measurement_that_breaks_the_order_is_a_problem(
+    wrong: dict[str, float], said: str
+) -> None:
+    """The two shares that contradict each other are named."""
+    [problem] = problems("pipeline", shares(GOOD | wrong))
+
+    assert said in problem
+    assert "float32.none.plain" in problem
+
+
+@pytest.mark.parametrize(
+    ("recompute", "phase", "low", "high"),
+    [
+        ("none", "idle", 0.99, 1.01),
+        ("none", "forward", 0.95, 1.05),
+        ("selective", "forward", 0.9, 1.1),
+        ("full", "forward", 0.9, 1.1),
+        ("none", "peak", 0.95, 1.05),
+    ],
+)
+def test_tolerances_are_those_of_the_phase(
+    recompute: Any, phase: str, low: float, high: float
+) -> None:
+    """1 % where nothing depends on the batch, 5 % where everything is stored, 10 % elsewhere."""
+    c = Configuration("xl", 1, "fp32", "adam", recompute)
+    predicted = 1e11
+
+    assert within_tolerance(c, phase, predicted, low * predicted + 1)
+    assert within_tolerance(c, phase, predicted, high * predicted - 1)
+    assert not within_tolerance(c, phase, predicted, low * predicted - 1e6)
+    assert not within_tolerance(c, phase, predicted, high * predicted + 1e6)
+
+
+def test_a_small_static_phase_may_be_off_by_a_workspace() -> None:
+    """64 MiB, which is more than 1 % of it."""
+    c = Configuration("small", 4, "fp32", "adam", "none")
+
+    assert within_tolerance(c, "model", 5e8, 5e8 + 64 * MIB)
+    assert not within_tolerance(c, "model", 5e8, 5e8 + 65 * MIB)
+
+
+def test_a_page_can_ask_without_pytorch() -> None:
+    """Neither PyTorch nor NumPy is loaded on the way."""
+    code = "import sys, results.predictions as p; p.predictions('pipeline')\n"
+    code += "assert not {'torch', 'numpy'} & set(sys.modules)"
+
+    subprocess.run([sys.executable, "-c", code], check=True)

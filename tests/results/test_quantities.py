@@ -1,0 +1,105 @@
+"""Numbers with their units, as pages and commands write them."""
+
+import pytest
+
+from results import quantities
+
+NBSP = "\N{NO-BREAK SPACE}"
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "spread", "text"),
+    [
+        (8.437, "s", 0.0, "8.44 s"),
+        (8.437, "s", 0.31, "8.4 s"),
+        (8.437, "s", 2.0, "8 s"),
+        (8.437, "s", 90.0, "8 s"),
+        (0.0124, "s", 0.0002, "12.4 ms"),
+        (0.0000021, "s", 0.0, "2.10 µs"),
+        (0.9999, "s", 0.01, "1.00 s"),
+        (71.42, "percent", 0.0, "71.4 %"),
+        (71.42, "percent", 2.5, "71 %"),
+        (0.9996, "share", 0.0, "100.0 %"),
+        (1.0, "share", 0.0, "100 %"),
+        (0.0003, "share", 0.0, "0.0300 %"),
+        (1.4286, "times", 0.05, "1.43 times"),
+        (1.4286, "times", 0.12, "1.4 times"),
+        (6385.0, "times", 600.0, "6,400 times"),
+        (188_160_000, "megabytes", 0.0, "188 MB"),
+        (12_460_889_600, "hundredths_of_gigabytes", 0.0, "12.46 GB"),
+        (940_584, "bytes", 0.0, "940,584 bytes"),
+        (235_146, "count", 0.0, "235,146"),
+        (4.25e13, "flop_per_s", 1e12, "42 TFLOP/s"),
+        (3.1e9, "bytes_per_s", 0.0, "3.10 GB/s"),
+        (151_234.0, "samples_per_s", 900.0, "151,000 per second"),
+        (0.42, "points", 0.0, "0.420 points"),
+        (1.46e-7, "plain", 0.0, "1.5 × 10⁻⁷"),
+        (3.14e23, "plain", 0.0, "3.14 × 10²³"),
+        (0.00289, "plain", 0.0, "0.00289"),
+    ],
+)
+def test_numbers_keep_the_digits_that_their_spread_supports(
+    value: float, unit: str, spread: float, text: str
+) -> None:
+    """Three digits at most, fewer when the runs lay apart, and a space that does not break."""
+    assert text.replace(" ", NBSP).replace(f"per{NBSP}second", "per second") == quantities.write(
+        value, unit, spread
+    )
+
+
+@pytest.mark.parametrize("unit", quantities.UNITS)
+@pytest.mark.parametrize("value", [0.0, 3e-7, 0.0042, 0.5, 17.25, 940_584.0, 4.25e13])
+def test_what_is_written_can_be_read(unit: str, value: float) -> None:
+    """To the digits that stand there, in the base unit; a share in percent."""
+    wanted = 100 * value if unit == "share" else value
+    exact = unit in ("count", "plain", "epochs") or wanted > 1e6
+    tolerance = {"bytes": 0.5, "megabytes": 0.5, "hundredths_of_gigabytes": 5e6}.get(unit, 0.0)
+
+    read = quantities.read(quantities.write(value, unit))
+
+    assert read == pytest.approx(wanted, rel=0.05 if exact else 0.01, abs=tolerance)
+
+
+@pytest.mark.parametrize(
+    ("smallest", "value", "largest", "spread", "unit", "written"),
+    [
+        (74.3, 81.7, 81.9, 5.0, "percent", ("74.3 %", "82 %")),
+        (81.6, 81.7, 90.2, 5.0, "percent", ("81.6 %", "90.2 %")),
+        (82.4, 82.4, 90.2, 5.0, "percent", ("82 %", "90.2 %")),
+        (7.7, 8.0, 8.3, 0.3, "s", ("7.70 s", "8.30 s")),
+        (0.9994, 1.04, 1.2, 0.1, "s", ("999 ms", "1.20 s")),
+    ],
+)
+def test_a_range_holds_the_written_value(
+    smallest: float,
+    value: float,
+    largest: float,
+    spread: float,
+    unit: str,
+    written: tuple[str, str],
+) -> None:
+    """An end that the rounded value would overstep is written as the value is."""
+    expected = tuple(text.replace(" ", NBSP) for text in written)
+
+    assert expected == quantities.write_range(smallest, largest, unit, value, spread)
+
+
+@pytest.mark.parametrize("unit", quantities.UNITS)
+def test_every_unit_can_write_every_size(unit: str) -> None:
+    """Zero, small and large numbers have a text short enough for a result file."""
+    for value in (0.0, 1e-9, 0.5, 1.0, 12345.678, 1e17, -3.0):
+        assert 0 < len(quantities.write(value, unit, value / 10 if value > 0 else 0.0)) <= 60
+
+
+def test_numbers_that_are_none_are_refused() -> None:
+    """Neither NaN nor an unknown unit reaches a page."""
+    with pytest.raises(ValueError, match="no finite number"):
+        quantities.write(float("nan"), "s")
+    with pytest.raises(ValueError, match="furlong"):
+        quantities.write(1.0, "furlong")
+
+
+@pytest.mark.parametrize(("count", "words"), [(0, "no"), (3, "three"), (9, "nine"), (10, "10")])
+def test_small_counts_are_words(count: int, words: str) -> None:
+    """As in a sentence."""
+    assert words == quantities.in_words(count)
