@@ -758,9 +758,9 @@ print(f"test accuracy, measured once: {test_accuracy:.2f} %")
 
 # %% tags=["machinery"] jupyter={"source_hidden": true} cellView="form"
 # @title Write gpu-training-timings.json
-# --8<-- "benchmarks/summary.py:summary"
+# --8<-- "results/summary.py:summary"
 
-# --8<-- "benchmarks/quantities.py:rounded"
+# --8<-- "results/quantities.py:rounded"
 
 # --8<-- "lesson_code/devices.py:cpu_name"
 
