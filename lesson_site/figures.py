@@ -1,7 +1,8 @@
-"""The inline form ``[[name]]``: a figure by its name, with its unit and where it comes from.
+"""The inline form ``[[name]]``: a figure by its name, with its unit, its kind and its source.
 
-A figure that nothing has measured yet says so and counts in the build's log. An unknown name stops
-the build. Every page ends with a list of the figures on it, to which each of them links.
+A cell of a table that nothing has filled yet holds a dash, and counts in the build's log. An
+unknown name stops the build. Every page ends with a list of the figures on it, to which each of
+them links. The style sheet marks what was measured, what others published and what is forecast.
 """
 
 import logging
@@ -19,6 +20,8 @@ from lesson_site.page import current_page, line_of
 from results.store import Figure, FigureError, Store, open_store
 
 NAMED = r"\[\[([^\[\]\s]+)\]\]"
+DASH = "–"
+KINDS = {"measured": "measured", "published": "published by others", "forecast": "forecast"}
 LOG = logging.getLogger("mkdocs.lesson_site.figures")  # a child of MkDocs' own, so that it shows
 
 
@@ -44,10 +47,7 @@ class Figures(InlineProcessor):
         except FigureError as problem:
             raise PageError(f"{line_of(page, m[0])}: {problem}") from problem
         self.used[name] = figure
-        span = ElementTree.Element("span", {"class": _classes(figure), "data-figure": name})
-        link = ElementTree.SubElement(span, "a", {"href": f"#from-{name}", "title": _title(figure)})
-        link.text = AtomicString(figure.text)
-        return span, m.start(0), m.end(0)
+        return _shown(figure), m.start(0), m.end(0)
 
 
 class Sources(Treeprocessor):
@@ -58,9 +58,14 @@ class Sources(Treeprocessor):
         self.used = used
 
     def run(self, root: ElementTree.Element) -> None:
-        """Append the list, and log what is not measured yet."""
+        """Append the list, and log what nobody has measured.
+
+        Raises:
+            PageError: If a figure without a value is part of a sentence.
+        """
         if not self.used:
             return
+        self._refuse_holes(root)
         details = ElementTree.SubElement(root, "details", {"class": "figure-sources"})
         details.set("data-search-exclude", "")
         ElementTree.SubElement(details, "summary").text = "Where the numbers on this page come from"
@@ -68,18 +73,48 @@ class Sources(Treeprocessor):
         for name, figure in self.used.items():
             row = ElementTree.SubElement(rows, "li", {"id": f"from-{name}"})
             value = ElementTree.SubElement(row, "strong")
-            value.text = AtomicString(figure.text)
-            value.tail = AtomicString(f": {_title(figure)}.")
+            value.text = AtomicString(figure.text if figure.known else DASH)
+            value.tail = AtomicString(_told(figure))
         missing = [name for name, figure in self.used.items() if not figure.known]
         if missing:
             page = current_page(self.md).source
             count = "1 figure" if len(missing) == 1 else f"{len(missing)} figures"
             LOG.info("%s: %s not measured yet: %s", page, count, ", ".join(missing))
 
+    def _refuse_holes(self, root: ElementTree.Element) -> None:
+        """A dash may fill a table's cell; a sentence would be left with a hole."""
+        in_cells = {span for cell in root.iter("td") for span in cell.iter("span")}
+        for span in root.iter("span"):
+            if "not-measured" in span.get("class", "").split() and span not in in_cells:
+                named = f"[[{span.get('data-figure')}]]"
+                LOG.info(
+                    f"{line_of(current_page(self.md), named)}: {named} has no value, so the "
+                    "sentence has a hole; say it in a `/// measured` block"
+                )
+
+
+def _shown(figure: Figure) -> ElementTree.Element:
+    """The figure's text as a link to its source; a forecast with its band, a hole as a dash."""
+    attributes = {"class": _classes(figure), "data-figure": figure.name, "data-kind": figure.kind}
+    span = ElementTree.Element("span", attributes)
+    link = ElementTree.SubElement(
+        span, "a", {"href": f"#from-{figure.name}", "title": _title(figure)}
+    )
+    link.text = AtomicString(figure.text if figure.known else DASH)
+    if figure.band:
+        link.tail = AtomicString(f" (forecast, {figure.band})")
+    return span
+
 
 def _classes(figure: Figure) -> str:
     extra = "" if figure.known else " not-measured"
     return f"figure{extra}{' noisy' if figure.noisy else ''}"
+
+
+def _told(figure: Figure) -> str:
+    """What follows a figure in the list of sources: its kind, and where it comes from."""
+    kind = KINDS.get(figure.kind) if figure.known else None
+    return f"{f', {kind}' if kind else ''}: {_title(figure)}."
 
 
 def _title(figure: Figure) -> str:

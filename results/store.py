@@ -90,6 +90,7 @@ class Figure:
         noisy: Whether the measurement spread over more than 15 % of its median.
         low: The lower end of a forecast's band, in the base unit.
         high: Its upper end.
+        band: Both ends, as a page says them; empty for everything but a forecast.
     """
 
     name: str
@@ -101,6 +102,7 @@ class Figure:
     noisy: bool = False
     low: float | None = None
     high: float | None = None
+    band: str = ""
 
     @property
     def known(self) -> bool:

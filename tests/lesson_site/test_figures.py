@@ -306,18 +306,18 @@ def test_a_name_becomes_its_value_linked_to_its_source(
     html = page("It takes [[mnist_epoch.cpu]], I say.", store, monkeypatch)
 
     assert f">8.0{NBSP}s</a></span>, I say." in html
-    assert 'class="figure" data-figure="mnist_epoch.cpu"' in html
+    assert 'class="figure" data-figure="mnist_epoch.cpu" data-kind="measured"' in html
     assert 'href="#from-mnist_epoch.cpu"' in html
     assert 'id="from-mnist_epoch.cpu"' in html
     assert html.count("A processor, 2 cores") == 2  # in the link's title and in the list
 
 
-def test_an_unmeasured_figure_says_so(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No number stands there, and the source says what would bring one."""
-    html = page("[[mnist_epoch.cuda]]", store, monkeypatch)
+def test_a_cell_without_a_value_holds_a_dash(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The source says what would bring the value."""
+    html = page("| epoch |\n| --- |\n| [[mnist_epoch.cuda]] |", store, monkeypatch)
 
     assert 'class="figure not-measured"' in html
-    assert ">not measured yet</a>" in html
+    assert ">–</a>" in html
     assert "python -m benchmarks run --case mnist_epoch on a machine with a CUDA GPU" in html
 
 
