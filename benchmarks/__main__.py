@@ -59,6 +59,11 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument(
         "--case", choices=cases.NAMES, action="append", help="only this one; repeatable"
     )
+    run.add_argument(
+        "--gpu-only",
+        action="store_true",
+        help="only parts in which a GPU takes part, those that pages miss most first",
+    )
     run.add_argument("--quick", action="store_true", help="a short trial; no page uses its numbers")
     run.add_argument(
         "--budget",
@@ -106,18 +111,26 @@ def _parser() -> argparse.ArgumentParser:
 
 def _run(options: argparse.Namespace) -> int:
     """Measure, tell how it ended, and exit with 1 if a part broke."""
+    if options.gpu_only and not torch.cuda.is_available():
+        raise BadResultError(
+            "--gpu-only needs an NVIDIA GPU, and PyTorch finds none here; leave it out to measure "
+            "the CPU"
+        )
     if options.threads:
         torch.set_num_threads(options.threads)
     conditions = provenance.here(options.quick)
+    if problem := result_file.about_simulation(conditions):
+        raise BadResultError(problem)
     if options.commit:
         conditions["commit"] = options.commit
     if not conditions["commit"]:
         print(NO_COMMIT, file=sys.stderr)
     path = options.out or result_file.default_path(conditions)
-    plan = Plan(options.data, options.quick)
+    plan = Plan(options.data, options.quick, gpu_only=options.gpu_only)
+    names = options.case or (cases.GPU_NAMES if options.gpu_only else cases.NAMES)
     budget_s = options.budget * 60 if options.budget else None
     try:
-        outcome = job.run(list(options.case or cases.NAMES), plan, path, conditions, budget_s)
+        outcome = job.run(list(names), plan, path, conditions, budget_s)
     except KeyboardInterrupt:
         print(f"stopped; the same command goes on with {path}", file=sys.stderr)
         return STOPPED

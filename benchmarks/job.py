@@ -153,6 +153,8 @@ class _Run:
             self.outcome.failed[name] = _plain(f"{type(problem).__name__}: {problem}")
             return
         for part in parts:
+            if self.plan.gpu_only and part.cpu_only:
+                continue
             before = self.result["cases"].get(name, {}).get(part.name, {})
             if "entries" in before and "incomplete" not in before:
                 self.outcome.kept.append(f"{name} {part.name}")

@@ -36,6 +36,8 @@ FOLDER = Path("benchmarks/results")
 QUICK_FOLDER = Path("build/benchmarks")
 LARGEST_BYTES = 5_000_000
 LARGEST_FIGURE = 1e18
+# What the GPU of the tests is called: it computes on the CPU, so that its times mean nothing.
+SIMULATED_GPU = "Simulated GPU"
 LONGEST_NAME = 120
 NO_NAME = str.maketrans("/\\<>", "    ")
 DEEPEST = 20  # objects and lists within each other; our own files have 9
@@ -375,12 +377,24 @@ def _problems_of_provenance(provenance: Provenance) -> Iterator[str]:
     else:
         if day > (_now() + datetime.timedelta(days=1)).date():
             yield f"at provenance.date: {day} lies in the future; set the clock, and {AGAIN}"
+    if problem := about_simulation(provenance):
+        yield f"at provenance.gpu: {problem}"
     if "engine" in provenance:
         for name in ("gpu_details", "cuda"):
             if provenance[name] is not None:
                 yield f"at provenance.{name}: no browser tells it, and engine names one; {AGAIN}"
     elif (provenance["gpu"] is None) != (provenance["gpu_details"] is None):
         yield f"at provenance.gpu_details: they contradict provenance.gpu; {AGAIN}"
+
+
+def about_simulation(provenance: Provenance) -> str:
+    """Why no number of this machine may be kept, where its GPU is simulated; empty elsewhere.
+
+    A quick run is a trial anyway, which no page shows.
+    """
+    if provenance["gpu"] != SIMULATED_GPU or provenance["quick"]:
+        return ""
+    return "this GPU is simulated and nothing can be measured on it; take a real one, or --quick"
 
 
 def _problems_of_case(

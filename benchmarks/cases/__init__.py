@@ -51,6 +51,39 @@ NAMES = (
     "notebook",
 )
 
+# What uses a GPU, in the order in which a page misses it most: first what takes seconds and says
+# whether a GPU pays, and last what compiles or trains for minutes.
+GPU_NAMES = (
+    "launches",
+    "tiny_epoch",
+    "mixed_precision",
+    "step_sweep",
+    "race",
+    "matmul",
+    "copies",
+    "elementwise",
+    "synchronisation",
+    "convolution",
+    "resnet_step",
+    "largest_batch",
+    "utilisation",
+    "cnn_step",
+    "checkpointing",
+    "accumulation",
+    "kept_losses",
+    "device_agreement",
+    "foundations_step",
+    "transformer_memory",
+    "pipeline",
+    "data_parallel",
+    "mnist_epoch",
+    "ladder",
+    "compiled_step",
+    "fused_elementwise",
+    "loader",
+    "notebook",
+)
+
 
 class SkipPartError(Exception):
     """A part can't be measured on this machine; the message is a reason in words."""
@@ -77,11 +110,13 @@ class Part:
         measure: Measures it and returns its entries. It may raise ``SkipPartError``,
             or ``IncompletePartError`` with what could be measured.
         expected_s: Roughly how long that takes, in seconds, for the time left.
+        cpu_only: No GPU takes part in it, even where there is one.
     """
 
     name: str
     measure: Callable[[], dict[str, Entry]]
     expected_s: float = 5.0
+    cpu_only: bool = False
 
 
 @dataclass(frozen=True)
@@ -93,6 +128,7 @@ class Plan:
         quick: Seconds instead of minutes, for a first try and for tests; the numbers mean little.
         gpu: The first GPU, with its number, which some of PyTorch's functions insist on; None
             without one. A test may let the CPU stand in for it.
+        gpu_only: Leave out parts in which no GPU takes part; comparisons with a CPU stay.
     """
 
     data: Path
@@ -100,6 +136,7 @@ class Plan:
     gpu: torch.device | None = field(
         default_factory=lambda: torch.device("cuda", 0) if torch.cuda.is_available() else None
     )
+    gpu_only: bool = False
 
     @property
     def cpu(self) -> torch.device:

@@ -30,7 +30,8 @@ def parts(plan: Plan) -> Iterator[Part]:
     """A copy within each memory, then each size between them; the four ways take turns."""
     within = QUICK_WITHIN_MEGABYTES if plan.quick else WITHIN_MEGABYTES
     for name, device in plan.devices.items():
-        yield Part(f"{name}_copy", partial(_within, plan, name, device, within[name]), expected_s=3)
+        copy = partial(_within, plan, name, device, within[name])
+        yield Part(f"{name}_copy", copy, expected_s=3, cpu_only=name == "cpu")
     if plan.gpu:
         for megabytes in QUICK_MEGABYTES if plan.quick else MEGABYTES:
             yield Part(

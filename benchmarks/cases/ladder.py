@@ -58,11 +58,11 @@ ENTRIES = tuple(
 
 def parts(plan: Plan) -> Iterator[Part]:
     """The CPU's rungs, and the GPU's."""
-    yield Part("cpu", partial(_climb, plan, "cpu"), expected_s=150)
+    yield Part("cpu", partial(_climb, plan, "cpu"), expected_s=150, cpu_only=True)
     if plan.gpu:
         yield Part("cuda", partial(_climb, plan, "cuda"), expected_s=150)
     if not _can_compile(plan.cpu):
-        yield Part("cpu_compiled", _no_compiler)
+        yield Part("cpu_compiled", _no_compiler, cpu_only=True)
 
 
 def _climb(plan: Plan, name: str) -> dict[str, Entry]:

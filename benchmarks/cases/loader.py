@@ -35,7 +35,7 @@ ENTRIES = (*(f"workers_{n}" for n in WORKERS), *COPIES)
 
 def parts(plan: Plan) -> Iterator[Part]:
     """Passes of the loader alone; on a GPU epochs of training, too."""
-    yield Part("workers", partial(_compare_workers, plan), expected_s=45)
+    yield Part("workers", partial(_compare_workers, plan), expected_s=45, cpu_only=True)
     if plan.gpu:
         yield Part("copies", partial(_compare_copies, plan, plan.gpu), expected_s=30)
 

@@ -28,7 +28,7 @@ Epoch = tuple[float, float]  # validation accuracy in percent, training seconds 
 
 def parts(plan: Plan) -> Iterator[Part]:
     """Training until the goal, once for every seed, all in one."""
-    yield Part("training", partial(_train_all, plan), expected_s=150)
+    yield Part("training", partial(_train_all, plan), expected_s=150, cpu_only=True)
 
 
 def _train_all(plan: Plan) -> dict[str, Entry]:

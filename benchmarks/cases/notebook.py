@@ -28,7 +28,7 @@ QUICK = "EPOCHS, CHECKPOINT_EPOCHS, PORTABLE_EPOCHS = 2, 1, 1"
 
 def parts(plan: Plan) -> Iterator[Part]:
     """The whole notebook, with the GPU hidden from it, and where there is one once more with it."""
-    yield Part("cpu", partial(_run, plan, "cpu"), expected_s=360)
+    yield Part("cpu", partial(_run, plan, "cpu"), expected_s=360, cpu_only=True)
     if plan.gpu:
         yield Part("cuda", partial(_run, plan, "cuda"), expected_s=150)
 

@@ -36,7 +36,7 @@ ENTRIES = tuple(
 def parts(plan: Plan) -> Iterator[Part]:
     """Both faults and the healthy run, one optimizer at a time."""
     for name in OPTIMIZERS:
-        yield Part(name, partial(_train, plan, name), expected_s=40)
+        yield Part(name, partial(_train, plan, name), expected_s=40, cpu_only=True)
 
 
 def _train(plan: Plan, name: str) -> dict[str, Entry]:

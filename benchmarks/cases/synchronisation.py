@@ -49,7 +49,8 @@ ENTRIES = (
 def parts(plan: Plan) -> Iterator[Part]:
     """Each device; its methods take turns."""
     for name, device in plan.devices.items():
-        yield Part(f"{name}_methods", partial(_compare, plan, name, device), expected_s=2)
+        methods = partial(_compare, plan, name, device)
+        yield Part(f"{name}_methods", methods, expected_s=2, cpu_only=name == "cpu")
 
 
 @torch.no_grad()

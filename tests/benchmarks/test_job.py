@@ -24,7 +24,7 @@ from benchmarks.job import Forecast, Outcome
 from benchmarks.provenance import machine_slug
 from results import result_file
 from results.summary import entry
-from tests.benchmarks.made_up import CPU_MACHINE, catalogue_of, good
+from tests.benchmarks.made_up import CPU_MACHINE, GPU_MACHINE, catalogue_of, good
 from tests.building import REPOSITORY
 
 Measure = Callable[[], dict[str, Any]]
@@ -78,6 +78,7 @@ class Bench:
         parts: dict[str, list[Part]],
         budget_s: float | None = None,
         conditions: dict[str, Any] = CPU_MACHINE,
+        gpu_only: bool = False,
     ) -> Outcome:
         """Measure these parts of these cases."""
         modules = {name: made_up_case(of) for name, of in parts.items()}
@@ -85,7 +86,7 @@ class Bench:
         self.monkeypatch.setattr(cases, "NAMES", tuple(modules))
         definitions = catalogue_of({name: module.ENTRIES for name, module in modules.items()})
         self.monkeypatch.setattr(result_file, "_definitions", lambda: definitions)
-        plan = Plan(Path("data"), gpu=None)
+        plan = Plan(Path("data"), gpu=None, gpu_only=gpu_only)
         return job.run(list(modules), plan, self.path, conditions, budget_s, self.told)
 
     @property
@@ -303,6 +304,48 @@ def test_results_of_all_cases_stay_beside_each_other(bench: Bench) -> None:
     bench.run({"tiny_epoch": [Part("p", entries("a"))], "one": [Part("p", entries("a"))]})
 
     assert {"tiny_epoch", "one"} == set(result_file.read(bench.path)["cases"])
+
+
+def test_a_run_for_the_gpu_leaves_out_what_needs_none(bench: Bench) -> None:
+    """Comparisons with a CPU stay, and a later full run measures the rest."""
+    parts = [Part("both", entries("a")), Part("cpu", entries("b"), cpu_only=True)]
+
+    assert ["one both"] == bench.run({"one": parts}, gpu_only=True).measured
+    assert ["one cpu"] == bench.run({"one": parts}).measured
+
+
+def test_a_run_for_the_gpu_has_every_case_that_uses_one() -> None:
+    """Each once, and none of the others, however they are ordered."""
+    using = [name for name in cases.NAMES if any("cuda" in e for e in cases.load(name).ENTRIES)]
+
+    assert sorted(using) == sorted(cases.GPU_NAMES)
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU here")
+def test_a_run_for_the_gpu_needs_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Without one it says so before it writes anything."""
+    path = tmp_path / "r.json"
+
+    assert 2 == main(["run", "--gpu-only", "--out", str(path)])
+    assert "--gpu-only needs an NVIDIA GPU" in capsys.readouterr().err
+    assert not path.exists()
+
+
+def test_nothing_is_measured_on_a_simulated_gpu(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The job refuses it, and so does whoever reads a file that says so; quick trials are none."""
+    there = {**GPU_MACHINE, "gpu": result_file.SIMULATED_GPU}
+    monkeypatch.setattr(provenance, "here", lambda quick: {**there, "quick": quick})
+    path = tmp_path / "r.json"
+
+    assert 2 == main(["run", "--case", "loops", "--out", str(path)])
+    assert "simulated" in capsys.readouterr().err
+    result_file.write(result_file.empty(there), path)
+    with pytest.raises(result_file.BadResultError, match="simulated"):
+        result_file.read(path)
+    result_file.write(result_file.empty({**there, "quick": True}), path)
+    assert result_file.read(path)["provenance"]["quick"]
 
 
 # The budget

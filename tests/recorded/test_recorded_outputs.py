@@ -19,6 +19,15 @@ def here() -> Iterator[Printer]:
             yield printer
 
 
+@pytest.fixture(scope="module")
+def there() -> Iterator[Printer]:
+    """Prints with the GPU: one process loads PyTorch, and each printout is a fork of it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(REPOSITORY)
+        with Printer(device="cuda") as printer:
+            yield printer
+
+
 @pytest.mark.parametrize("target", [t for t in recorded_targets("cpu") if not is_study(t)])
 def test_a_fresh_run_prints_what_the_page_shows(here: Printer, target: str) -> None:
     """On any processor: words and numbers are those of the page, in the digits that it shows."""
@@ -30,7 +39,6 @@ def test_a_fresh_run_prints_what_the_page_shows(here: Printer, target: str) -> N
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("target", [*recorded_targets("cpu"), *recorded_targets("cuda")])
-def test_the_snippet_prints_on_a_gpu_as_well(target: str) -> None:
+def test_the_snippet_prints_on_a_gpu_as_well(there: Printer, target: str) -> None:
     """What a page shows from the CPU can be recorded on a GPU."""
-    with Printer(device="cuda") as printer:
-        assert "" != printer.run(target).text
+    assert "" != there.run(target).text
