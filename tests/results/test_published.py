@@ -1,0 +1,240 @@
+"""Published figures are read as printed, divided by us, and refused without what a reader needs."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from results.published import PublishedError, read, read_topics
+from results.published.figure import as_printed, divided, step_time
+from results.published.reader import FOLDER
+from results.quantities import SPACE, UNITS
+
+SOURCE = """
+[lab]
+who = "A laboratory"
+title = "its table"
+address = "https://example.org/table"
+published = "2024-07-24"
+read = "2026-11-23"
+"""
+GROUP = """
+[[group]]
+id = "net"
+title = "A network"
+rows = "card"
+source = "lab"
+quantity = "time of a step"
+how = "measured"
+figures = [
+  { id = "v100", card = "V100", value = "20 ms" },
+  { id = "a100", card = "A100", value = "10.0 ms" },
+]
+"""
+TABLE = '{"what": "", "sources": ["lab"], "caveat": "", "columns": ["c"], "rows": [[1], [2], [6]]}'
+Write = Callable[..., Path]
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    """Write a room of published figures, and say where it is."""
+
+    def room(group: str = GROUP, source: str = SOURCE) -> Path:
+        for folder in ("topics", "tables"):
+            (tmp_path / folder).mkdir()
+        (tmp_path / "topics" / "steps.toml").write_text(group, encoding="utf-8")
+        (tmp_path / "tables" / "rows.json").write_text(TABLE, encoding="utf-8")
+        (tmp_path / "sources.toml").write_text(source, encoding="utf-8")
+        return tmp_path
+
+    return room
+
+
+def test_a_number_keeps_the_digits_of_its_source() -> None:
+    """As text it is what was printed, as value it is in the base unit."""
+    read_number = as_printed("14949.0 MiB")
+
+    assert f"14,949.0{SPACE}MiB" == read_number.text
+    assert 14949 * 2**20 == read_number.value
+    assert "megabytes" == read_number.unit
+
+
+def test_every_unit_of_a_published_number_is_one_of_ours() -> None:
+    """No figure brings a unit that our own quantities cannot write."""
+    units = {figure.unit for figure in read().values()}
+
+    assert units <= set(UNITS)
+
+
+@pytest.mark.parametrize(
+    ("of", "by", "way", "text"),
+    [
+        ("833 per second", "369 per second", "times", f"2.26{SPACE}times"),
+        ("0.11 s", "0.016 s", "times", f"7{SPACE}times"),
+        ("149 s", "12 s", "times", f"12{SPACE}times"),
+        ("8681 MiB", "14949 MiB", "less", f"42{SPACE}%"),
+        ("66.03 s", "57.82 s", "more", f"14{SPACE}%"),
+        ("794.5 TFLOP/s", "989 TFLOP/s", "share", f"80{SPACE}%"),
+    ],
+)
+def test_a_division_is_as_fine_as_its_parts(of: str, by: str, way: str, text: str) -> None:
+    """Digits that the rounding of the printed numbers would move are left out."""
+    ratio = divided(as_printed(of), as_printed(by), way)
+
+    assert text == ratio.text
+
+
+def test_a_division_of_two_units_is_refused() -> None:
+    """Seconds over bytes is not a ratio."""
+    with pytest.raises(ValueError, match="different units"):
+        divided(as_printed("1 s"), as_printed("1 GB"), "times")
+
+
+def test_a_step_takes_its_examples_over_the_speed() -> None:
+    """224.96 examples a second in batches of 32 are 142 ms a step."""
+    step = step_time(as_printed("224.96 per second"), 32)
+
+    assert f"142{SPACE}ms" == step.text
+
+
+def test_a_figure_takes_what_its_group_shares(write: Write) -> None:
+    """Its own fields come first, the group's fill the rest."""
+    figure = read(write())["net.v100"]
+
+    assert ("V100", "time of a step", "A laboratory") == (
+        figure.card,
+        figure.quantity,
+        figure.sources[0].who,
+    )
+
+
+def test_a_rule_divides_every_row_that_has_both(write: Write) -> None:
+    """The ratio is ours, and keeps the field in which both figures agree."""
+    rule = 'divide = [{ id = "gain", of = "v100", by = "a100", base = "an A100" }]'
+
+    gain = read(write(GROUP + rule))["net.gain"]
+
+    assert 2.0 == gain.value
+    assert "our division" == gain.how
+    assert "V100" not in gain.card
+
+
+def test_a_median_is_counted_over_the_rows_of_a_table(write: Write) -> None:
+    """The middle one of 1, 2 and 6."""
+    row = 'table = "rows", statistic = "median", column = "c", unit = "plain" }\n]'
+
+    median = read(write(GROUP.replace("\n]", '\n  { id = "m", ' + row)))["net.m"]
+
+    assert 2.0 == median.value
+    assert "our count" == median.how
+
+
+def test_one_sentence_says_how_who_where_and_when(write: Write) -> None:
+    """A reader learns from it what to look up."""
+    said = read(write())["net.v100"].provenance
+
+    assert (
+        "measured by its source: A laboratory, its table (2024), "
+        "https://example.org/table, read on 2026-11-23" == said
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (('source = "lab"\n', ""), "it has no source"),
+        (('source = "lab"', 'source = "elsewhere"'), "not in sources.toml"),
+        (('source = "lab"', "source = []"), "it has no source"),
+        (('"10.0 ms"', '"2.5 times"'), "a ratio needs its base"),
+        (('"10.0 ms"', '"10 furlongs"'), "the unit 'furlongs' is unknown"),
+        (('"10.0 ms"', '"fast"'), "is not a number with a unit"),
+        (('id = "a100"', 'id = "v100"'), "this id is used twice"),
+        (('id = "a100"', 'id = "A 100"'), "an id has small letters"),
+        (('how = "measured"', 'how = "felt"'), "how is 'felt'"),
+        (('quantity = "time of a step"\n', ""), "it has no quantity"),
+        (('value = "10.0 ms"', 'of = "p100", by = "v100"'), "there is no figure 'p100'"),
+        (('value = "10.0 ms"', 'colour = "red"'), "has the unknown key 'colour'"),
+        ((', value = "10.0 ms"', ""), "give one of value"),
+        (
+            ('value = "10.0 ms"', 'table = "t", statistic = "median", column = "c", unit = "s"'),
+            "there is no table 't'",
+        ),
+    ],
+)
+def test_a_bad_figure_is_refused(write: Write, change: tuple[str, str], reason: str) -> None:
+    """The message names what is wrong with it."""
+    room = write(GROUP.replace(*change))
+
+    with pytest.raises(PublishedError, match=reason):
+        read(room)
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (('who = "A laboratory"\n', ""), "it has no who"),
+        (('address = "https://example.org/table"\n', ""), "it has no address"),
+        (("https://example.org/table", "http://example.org"), "does not begin with https://"),
+        (("example.org/table", "github.com/a/b/blob/main/c"), "'main' is not a full commit"),
+        (("2024-07-24", "2999-07-24"), "which is still to come"),
+        (('read = "2026-11-23"', 'read = "2999-01-01"'), "which is still to come"),
+        (("2024-07-24", "last year"), "write a year"),
+    ],
+)
+def test_a_bad_source_is_refused(write: Write, change: tuple[str, str], reason: str) -> None:
+    """A source that nobody could find again does not count as one."""
+    room = write(source=SOURCE.replace(*change))
+
+    with pytest.raises(PublishedError, match=reason):
+        read(room)
+
+
+def test_a_refusal_names_the_file_the_line_and_the_figure(write: Write) -> None:
+    """So that one goes straight to it."""
+    room = write(GROUP.replace("10.0 ms", "10.0 parsecs"))
+
+    with pytest.raises(PublishedError) as refused:
+        read(room)
+
+    assert str(refused.value).startswith(f"{room / 'topics' / 'steps.toml'}:11: net.a100: ")
+
+
+def test_an_id_of_another_file_is_not_used_again(write: Write) -> None:
+    """Ids are unique over all topics."""
+    room = write()
+    shutil.copy(room / "topics" / "steps.toml", room / "topics" / "again.toml")
+
+    with pytest.raises(PublishedError, match="used twice"):
+        read(room)
+
+
+def test_a_change_is_read_at_once(write: Write) -> None:
+    """The preview shows a corrected figure without a restart."""
+    room = write()
+    before = read(room)["net.v100"].text
+    (room / "topics" / "steps.toml").write_text(GROUP.replace("20 ms", "21.5 ms"))
+
+    after = read(room)["net.v100"].text
+
+    assert (f"20{SPACE}ms", f"21.5{SPACE}ms") == (before, after)
+
+
+def test_every_source_is_used() -> None:
+    """A source that no figure names is left over."""
+    named = {
+        line.strip("[]\n")
+        for line in (FOLDER / "sources.toml").read_text(encoding="utf-8").splitlines()
+        if line.startswith("[")
+    }
+    used = {source.id for figure in read().values() for source in figure.sources}
+
+    assert set() == named - used
+
+
+def test_a_table_has_one_figure_a_cell() -> None:
+    """No two figures of a group share a row and a column, so none hides another."""
+    for group in (group for groups in read_topics().values() for group in groups):
+        cells = [group.cell(figure) for figure in group.figures]
+
+        assert len(set(cells)) == len(cells), group.id
