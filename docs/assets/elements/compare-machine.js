@@ -6,7 +6,7 @@
 import { keep, keptMachine, remove, whereOf } from "./own-machine.js";
 import { ROOT } from "./record.js";
 
-const SCHEMA = new URL("results/schema.json", ROOT);
+const SCHEMA = new URL("benchmarks/schema.json", ROOT);
 const CHECKER = new URL("assets/vendor/json-schema/validate.js", ROOT);
 
 /** @returns {Promise<{schema: {[key: string]: unknown}, validate: import("./result-file.js").Validate}>} */
