@@ -104,7 +104,8 @@ def code(source: str, options: Options, md: Markdown) -> str:
 def output(source: str, options: Options, md: Markdown) -> str:
     """What a snippet printed when it was last recorded.
 
-    ``of`` names module and function; ``device`` is ``cpu`` unless it says ``cuda``.
+    ``of`` names module and function; ``device`` is ``cpu`` unless it says ``cuda``. Of a GPU's that
+    nobody has recorded it says which command records it.
     """
     device = options.get("device", "cpu")
     if device not in ("cpu", "cuda"):
@@ -117,10 +118,9 @@ def output(source: str, options: Options, md: Markdown) -> str:
     runs = f' data-runs="{escape(options["of"])}"'  # where the page is served live, it can
     if recording is None:
         return (
-            f'<figure class="output not-measured"{runs}><p><strong>Not measured yet.</strong> '
-            "This output comes from a GPU, and none has run it so far. On a machine that has one, "
+            f'<figure class="output not-measured"{runs}><p>On a GPU, '
             f"<code>python -m lesson_site record {escape(options['of'])} --device cuda</code> "
-            "records it here.</p></figure>"
+            "records here what it prints.</p></figure>"
         )
     return (
         f'<figure class="output"{runs}><pre><code>{escape(recording.shown.rstrip())}</code></pre>'

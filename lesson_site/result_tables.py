@@ -6,12 +6,16 @@ Three fences. ``lesson-results case="…"`` shows every figure of one case on ev
 
 A table holds ``data-figure`` in its cells and ``data-machine`` over its columns or groups of rows:
 from these the browser hides machines and adds the reader's own. It computes nothing.
+
+What no machine has measured is folded away under one line that says what would measure it; a dash
+is in the cell of a machine that lacks a value which another one has.
 """
 
+import itertools
 import logging
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -24,13 +28,7 @@ from lesson_site.page import Page, current_page
 from results import catalogue
 from results.catalogue import FROM_RESULTS, Definition
 from results.quantities import write
-from results.store import (
-    NOT_MEASURED,
-    Result,
-    Store,
-    one_a_machine,
-    open_store,
-)
+from results.store import Result, Store, one_a_machine, open_store
 from results.summary import Estimate
 
 LOG = logging.getLogger("mkdocs.lesson_site.result_tables")  # a child of MkDocs' own
@@ -43,6 +41,7 @@ LARGE_FAMILY = 20  # members; such a one fills a table of its own
 SMALL_TABLE = 8  # figures; fewer read well as rows
 # Who measures: the tables of a machine's figures are called so, and own-columns.js asks for it.
 PYTORCH, BROWSER = "PyTorch", "In a browser"
+NOTHING = "–"
 
 
 @fence(case=True)
@@ -52,8 +51,7 @@ def case_table(source: str, options: Options, md: Markdown) -> str:
     html = case_html(case, store, page)
     missing = sum(not store.figure(d.name).known for d in _figures_of(case, store))
     if missing:
-        count = "1 figure" if missing == 1 else f"{missing} figures"
-        LOG.info("%s: %s of case %s not measured yet on any machine", page.source, count, case)
+        LOG.info("%s: no machine has measured %s of case %s", page.source, _figures(missing), case)
     return html
 
 
@@ -86,9 +84,14 @@ def machines(source: str, options: Options, md: Markdown) -> str:
 
 def _machines_table(kind: str, definitions: Sequence[Definition], store: Store, page: Page) -> str:
     """Figures that one kind of machine measures, and where that was."""
+    results = one_a_machine(store.results)
     used = {r.file: r for d in definitions for r in one_a_machine(store.results, d.case)}
-    table = _flat_table(kind, definitions, store, one_a_machine(store.results), kind)
-    return f'<div class="results">{table}{_sources(list(used.values()), None, page)}</div>'
+    measured = [d for d in definitions if store.figure(d.name).known]
+    missing = [d for d in definitions if d not in measured]
+    open_table = _flat_table(kind, measured, store, results, kind) if measured else ""
+    folded = _flat_table(f"{kind}: the others", missing, store, [], kind) if missing else ""
+    sources = _sources(list(used.values()), None, page)
+    return f'<div class="results">{open_table}{_folded(missing, folded)}{sources}</div>'
 
 
 def _measurable(name: str, store: Store) -> Definition:
@@ -131,20 +134,68 @@ def case_html(case: str, store: Store, page: Page) -> str:
     definitions = _figures_of(case, store)
     if not definitions:
         raise PageError(f"the catalogue has no figure of a case {case!r}")
-    browsers = any(d.in_browser for d in definitions)
-    results = [r for r in one_a_machine(store.results, case) if browsers or not r.in_browser]
-    blocks = list(_blocks(definitions))
+    results = one_a_machine(store.results, case)
+    measured = {d.name for d in definitions if store.figure(d.name).known}
+    blocks = [part for block in _blocks(definitions) for part in _by_column(block, measured)]
     inside = {d.name for block in blocks for d in block.definitions.values()}
-    rows = [d for d in definitions if d.name not in inside]
-    tables = []
-    for in_browser in (False, True):
-        if members := [d for d in rows if d.in_browser == in_browser]:
-            able = [r for r in results if r.in_browser == in_browser]
-            tables.append(_flat_table(f"{case}: figures", members, store, able))
+    tables: dict[bool, list[str]] = {True: [], False: []}
+    for known, in_browser in itertools.product((True, False), repeat=2):
+        rows = [
+            d
+            for d in definitions
+            if d.name not in inside and (d.in_browser, d.name in measured) == (in_browser, known)
+        ]
+        if rows:
+            able = [r for r in results if known and r.in_browser == in_browser]
+            tables[known].append(_flat_table(f"{case}: figures", rows, store, able))
     for number, block in enumerate(blocks, start=1):
-        tables.append(_two_way_table(f"{case}, table {number}", block, results))
-    sources = _sources(results, case, page)
-    return f'<div class="results" data-search-exclude="">{"".join(tables)}{sources}</div>'
+        known = any(d.name in measured for d in block.definitions.values())
+        tables[known].append(_two_way_table(f"{case}, table {number}", block, results))
+    missing = [d for d in definitions if d.name not in measured]
+    folded = _folded(missing, "".join(tables[False]))
+    used = [r for r in results if case in r.cases or r.skipped.get(case)]
+    sources = _sources(used, case, page)
+    shown = "".join(tables[True])
+    return f'<div class="results" data-search-exclude="">{shown}{folded}{sources}</div>'
+
+
+def _folded(missing: Sequence[Definition], tables: str) -> str:
+    """What would measure the figures that nobody has measured, and their tables behind it."""
+    if not missing:
+        return ""
+    if not tables:
+        return f'<p class="unmeasured">{_figures(len(missing))} more: {_needs(missing)}.</p>'
+    return (
+        f'<details class="unmeasured"><summary>{_figures(len(missing))} more, for {_whom(missing)}'
+        f"</summary><p>{_needs(missing)}.</p>{tables}</details>"
+    )
+
+
+def _whom(missing: Sequence[Definition]) -> str:
+    """Who could measure these figures."""
+    if all(d.in_browser for d in missing):
+        return "a reader’s browser"
+    return "a machine with a CUDA GPU" if any(d.on_gpu for d in missing) else "another run"
+
+
+def _needs(missing: Sequence[Definition]) -> str:
+    """What measures these figures, as HTML."""
+    raced = "the race on the page “Race your GPU” measures them"
+    cases = dict.fromkeys(case for d in missing if not d.in_browser for case in d.needs)
+    if not cases:
+        return raced
+    command = f"python -m benchmarks run {' '.join(f'--case {case}' for case in cases)}"
+    on = " on a machine with a CUDA GPU" if any(d.on_gpu for d in missing) else ""
+    also = f", and {raced.replace('them', 'some of them')}" if _mixed(missing) else ""
+    return f"<code>{escape(command)}</code>{on} measures them{also}"
+
+
+def _mixed(missing: Sequence[Definition]) -> bool:
+    return len({d.in_browser for d in missing}) > 1
+
+
+def _figures(count: int) -> str:
+    return "1 figure" if count == 1 else f"{count} figures"
 
 
 def machine_name(result: Result) -> str:
@@ -164,7 +215,7 @@ def _flat_table(
     results: Sequence[Result],
     kind: str = "",
 ) -> str:
-    """Figures down, machines across; one column for nobody where there are none.
+    """Figures down, machines across that have any of them; one column of dashes where none has.
 
     Args:
         label: What it is, for screen readers.
@@ -174,6 +225,14 @@ def _flat_table(
         kind: What the table is called, and whose figures alone it has room for.
     """
     files = [{_slug(r): r for r in one_a_machine(store.results, d.case)} for d in definitions]
+    results = [
+        result
+        for result in results
+        if any(
+            _estimate(d, of[_slug(result)]) is not None
+            for d, of in zip(definitions, files, strict=True)
+        )
+    ]
     head = "".join(
         f'<th scope="col" data-machine="{_slug(result)}">{escape(machine_name(result))} '
         f"<small>{_dates(definitions, [of[_slug(result)] for of in files])}</small></th>"
@@ -182,12 +241,12 @@ def _flat_table(
     rows = []
     for definition, of in zip(definitions, files, strict=True):
         cells = "".join(_cell(definition, of[_slug(result)]) for result in results)
-        cells = cells or _empty_cell(definition, NOT_MEASURED)
+        cells = cells or _empty_cell(definition)
         what = escape(definition.what[0].upper() + definition.what[1:])
         rows.append(f'<tr><th scope="row">{what}</th>{cells}</tr>')
     named = f"<caption>{kind}</caption>" if kind else ""
     whose = f' data-kind="{kind}"' if kind else ""
-    head = head or '<th scope="col">Recorded</th>'
+    head = head or '<th scope="col">Value</th>'
     return _scroll(
         label,
         f'<table class="results-table by-machine"{whose}>{named}<thead><tr>'
@@ -310,17 +369,25 @@ def _sentence(what: str, titles: dict[str, str]) -> str:
     return re.sub(r"^(<em>)?(.)", lambda found: (found[1] or "") + found[2].upper(), text)
 
 
-def _two_way_table(label: str, block: _Block, results: Sequence[Result]) -> str:
-    """One group of rows for each machine; one row for a machine that measured nothing of it.
+def _by_column(block: _Block, measured: set[str]) -> Iterator[_Block]:
+    """The block with the columns that some machine has measured, and one with the others."""
+    for known in (True, False):
+        columns = {
+            column: title
+            for column, title in block.columns.items()
+            if known == any(block.definitions[row, column].name in measured for row in block.rows)
+        }
+        if columns:
+            inside = {at: d for at, d in block.definitions.items() if at[1] in columns}
+            yield replace(block, columns=columns, definitions=inside)
 
-    A table that only browsers can fill, or only PyTorch, leaves out the others: a row for each of
-    them would say nothing but that.
-    """
-    first = next(iter(block.definitions.values()))
-    able = [result for result in results if result.in_browser == first.in_browser]
-    groups = "".join(_machine_rows(block, result) for result in able)
-    if not able and first.in_browser:
-        groups = _empty_row(block, "no browser is recorded yet: a reader’s own race stands here")
+
+def _two_way_table(label: str, block: _Block, results: Sequence[Result]) -> str:
+    """One group of rows for each machine that measured any of it; a dash where none did."""
+    groups = "".join(_machine_rows(block, result) for result in results) or (
+        f'<tbody><tr><td class="not-measured" colspan="{len(block.columns) + 1}">{NOTHING}</td>'
+        "</tr></tbody>"
+    )
     head = "".join(f'<th scope="col">{title}</th>' for title in block.columns.values())
     titles = escape("|".join(block.rows.values()))
     return _scroll(
@@ -333,67 +400,44 @@ def _two_way_table(label: str, block: _Block, results: Sequence[Result]) -> str:
     )
 
 
-def _empty_row(block: _Block, words: str) -> str:
-    wide = len(block.columns) + 1
-    return f'<tbody><tr><td class="not-measured" colspan="{wide}">{words}</td></tr></tbody>'
-
-
 def _machine_rows(block: _Block, result: Result) -> str:
+    """The rows of which a machine has measured something, under its name."""
     name, date = escape(machine_name(result)), result.provenance["date"]
     wide = len(block.columns) + 1
-    title = f'<th scope="rowgroup" colspan="{wide}">{name} <small>{date}</small></th>'
-    begin = f'<tbody data-machine="{_slug(result)}"><tr class="machine">{title}</tr>'
-    if all(_estimate(d, result) is None for d in block.definitions.values()):
-        reason = _why_missing(next(iter(block.definitions.values())), result)
-        return f'{begin}<tr><td class="not-measured" colspan="{wide}">{reason}</td></tr></tbody>'
     rows = []
     for row, row_title in block.rows.items():
-        cells = "".join(_cell(block.definitions[row, c], result, True) for c in block.columns)
-        rows.append(f'<tr><th scope="row">{row_title}</th>{cells}</tr>')
-    return f"{begin}{''.join(rows)}</tbody>"
+        inside = [block.definitions[row, column] for column in block.columns]
+        if any(_estimate(d, result) is not None for d in inside):
+            cells = "".join(_cell(d, result) for d in inside)
+            rows.append(f'<tr><th scope="row">{row_title}</th>{cells}</tr>')
+    if not rows:
+        return ""
+    title = f'<th scope="rowgroup" colspan="{wide}">{name} <small>{date}</small></th>'
+    return (
+        f'<tbody data-machine="{_slug(result)}"><tr class="machine">{title}</tr>'
+        f"{''.join(rows)}</tbody>"
+    )
 
 
 # Cells
 
 
-def _cell(definition: Definition, result: Result, short: bool = False) -> str:
-    """A value with its unit; or why there is none, in a word where ``short``."""
+def _cell(definition: Definition, result: Result) -> str:
+    """A value with its unit, or a dash."""
     value = _estimate(definition, result)
     if value is None:
-        reason = _why_missing(definition, result)
-        text = reason.partition(":")[0] if short else reason
-        return _empty_cell(definition, text)
+        return _empty_cell(definition)
     text = escape(write(value.value, definition.unit, value.spread))
     noisy = " (noisy)" if value.noisy else ""
     return f'<td data-figure="{definition.name}">{text}{noisy}</td>'
 
 
-def _empty_cell(definition: Definition, why: str) -> str:
-    return f'<td class="not-measured" data-figure="{definition.name}">{why}</td>'
+def _empty_cell(definition: Definition) -> str:
+    return f'<td class="not-measured" data-figure="{definition.name}">{NOTHING}</td>'
 
 
 def _estimate(definition: Definition, result: Result) -> Estimate | None:
     return catalogue.value_in(definition, result.cases)
-
-
-def _why_missing(definition: Definition, result: Result) -> str:
-    """``skipped`` with the reason, if a skipped part would have measured it."""
-    skipped = result.skipped.get(definition.case or "", {})
-    measured = result.cases.get(definition.case or "", {})
-    for target in definition.targets:
-        entry = target.partition(":")[2]
-        parts = [part for part in skipped if entry not in measured and entry.startswith(part)]
-        # A part that has another name than its entries is the one, if nothing else was skipped
-        if not parts and len(skipped) == 1 and entry not in measured:
-            parts = [part for part in skipped if not _shape(entry).startswith(_shape(part))]
-        if parts:
-            return escape(f"skipped: {skipped[max(parts, key=len)]}")
-    return NOT_MEASURED
-
-
-def _shape(name: str) -> str:
-    """A name without its numbers: parts of other sizes have the same."""
-    return re.sub(r"\d+", "#", name)
 
 
 # Where it was measured
@@ -407,9 +451,6 @@ def _sources(results: Sequence[Result], case: str | None, page: Page) -> str:
 
 def _source(result: Result, case: str | None, page: Page) -> str:
     start = f'<li data-machine="{_slug(result)}">'
-    if case is not None and case not in result.cases:
-        name = escape(machine_name(result))
-        return f"{start}{name}: {NOT_MEASURED}; no result file of this machine has the case.</li>"
     commit = result.provenance.get("commit")
     code = f", commit <code>{escape(commit)}</code>" if commit else ""
     href = f"{page.root}benchmarks/data/{escape(result.file)}"
@@ -510,17 +551,8 @@ def _counts(figures: Sequence[Definition], store: Store, results: Sequence[Resul
                 for one in one_a_machine(files, d.case)
             )
         )
-    cells = "".join(
-        f"<td>{f'{count} measured' if count else _none_of(figures, result)}</td>"
-        for count, result in zip(counted, results, strict=True)
-    )
+    cells = "".join(f"<td>{f'{count} measured' if count else NOTHING}</td>" for count in counted)
     return f"<td>{len(figures)}</td>{cells}"
-
-
-def _none_of(figures: Sequence[Definition], result: Result) -> str:
-    """Why a machine has measured none of these figures, in words for a cell."""
-    able = any(d.in_browser == result.in_browser for d in figures)
-    return "none yet" if able else "not in a browser"
 
 
 def _measured_sentence(figures: Sequence[Definition], store: Store) -> str:

@@ -232,21 +232,10 @@ def _unmeasured(definition: Definition) -> Figure:
     elif definition.in_browser:
         needs = "the race on the page “Race your GPU” measures it, in a reader’s browser"
     else:
-        # What is derived compares the two devices, unless its arguments name the CPU.
-        named = [*definition.targets, *map(str, definition.fields.get("arguments", {}).values())]
-        gpu = any("cuda" in name for name in named) or (
-            definition.kind == "derived" and not any("cpu" in name for name in named)
-        )
-        on = " on a machine with a CUDA GPU" if gpu else ""
-        cases = " ".join(f"--case {case}" for case in _cases_for(definition))
+        on = " on a machine with a CUDA GPU" if definition.on_gpu else ""
+        cases = " ".join(f"--case {case}" for case in definition.needs)
         needs = f"`python -m benchmarks run {cases}`{on} measures it"
     return Figure(definition.name, definition.what, None, NOT_MEASURED, needs)
-
-
-def _cases_for(definition: Definition) -> tuple[str, ...]:
-    """What has to be measured together for a figure: its case, or all that it is derived from."""
-    case = str(definition.case)
-    return group_of(case) if definition.kind == "derived" else (case,)
 
 
 def _computed(definition: Definition) -> Figure:

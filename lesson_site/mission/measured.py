@@ -45,13 +45,7 @@ from results.predictions import (
     within_tolerance,
 )
 from results.quantities import write
-from results.store import (
-    NOT_MEASURED,
-    RESULTS,
-    Result,
-    one_a_machine,
-    open_store,
-)
+from results.store import RESULTS, Result, one_a_machine, open_store
 from results.summary import Entry
 
 Entries = Mapping[str, Entry]
@@ -156,9 +150,8 @@ def refuse(result: Result) -> None:
 def _not_measured(case: str) -> str:
     command = GPU_COMMAND.format(case=case)
     return (
-        f'<p><span class="not-measured">{WHAT[case]}: {NOT_MEASURED}.</span> On a machine with a '
-        f"CUDA GPU <code>{command}</code> measures it and keeps the model’s prediction beside it."
-        "</p>"
+        f'<p class="not-measured">{WHAT[case]}: on a machine with a CUDA GPU '
+        f"<code>{command}</code> measures it and keeps the model’s prediction beside it.</p>"
     )
 
 
@@ -244,7 +237,7 @@ def _bytes_row(
 ) -> Row:
     entry = entries.get(f"{c.name}.cuda_{phase}")
     if entry is None:
-        return (title, _gb(c.phases[phase]), "skipped" if reason else NOT_MEASURED, NONE, NONE)
+        return (title, _gb(c.phases[phase]), "skipped" if reason else NONE, NONE, NONE)
     predicted, measured = entry["settings"]["predicted"], entry["median"]
     agrees = within_tolerance(c, phase, predicted, measured)
     return (title, *_compared(predicted, measured), WITHIN if agrees else BEYOND)
@@ -264,7 +257,7 @@ def _every_configuration(entries: Entries, skipped: Mapping[str, str]) -> Table:
             if f"{c.name}.cuda_{phase}" in entries
         }
         if not found:
-            rows.append((_name(c), "skipped" if c.name in skipped else NOT_MEASURED, NONE))
+            rows.append((_name(c), "skipped" if c.name in skipped else NONE, NONE))
             continue
         pairs = {phase: (e["settings"]["predicted"], e["median"]) for phase, e in found.items()}
         agree = sum(within_tolerance(c, phase, *pair) for phase, pair in pairs.items())
@@ -291,7 +284,7 @@ def _optimizers(entries: Entries) -> Table:
             pair = [entries.get(f"{of.name}.cuda_idle") for of in (c, plain)]
             if None in pair:
                 added = c.phases["idle"] - plain.phases["idle"]
-                rows.append((title, _gb(added), NOT_MEASURED, NONE, NONE))
+                rows.append((title, _gb(added), NONE, NONE, NONE))
                 continue
             with_state, without = (entry for entry in pair if entry)
             predicted = with_state["settings"]["predicted"] - without["settings"]["predicted"]
@@ -320,7 +313,7 @@ def _largest(entries: Entries) -> Table:
         name = f"largest.{c.regime}.{c.recompute}.cuda_batch"
         title, entry = f"{REGIME[c.regime]}, {RECOMPUTE[c.recompute]}", entries.get(name)
         if entry is None:
-            rows.append((title, f"{predictions(MEMORY)[name]:.0f}", NOT_MEASURED, NONE))
+            rows.append((title, f"{predictions(MEMORY)[name]:.0f}", NONE, NONE))
             continue
         predicted, measured = entry["settings"]["predicted"], entry["median"]
         deviation = _deviation(predicted, measured) if predicted else NONE
@@ -338,7 +331,7 @@ def _under_the_cap(entries: Entries) -> Table:
         steps, peak = entries.get(f"{name}_steps"), entries.get(f"{name}_peak")
         title = f"{REGIME[c.regime]}, batch {c.batch}"
         if steps is None or peak is None:
-            rows.append((title, says, NOT_MEASURED, NONE))
+            rows.append((title, says, NONE, NONE))
             continue
         ran = steps["median"] == STEPS
         how = f"{STEPS} steps ran" if ran else str(steps["settings"].get("ended", "ended early"))
@@ -407,8 +400,7 @@ def _shares(entries: Entries) -> Table:
                 for what in SHARES
             )
             found = tuple(
-                percent(entry["median"] / 100) if entry else NOT_MEASURED
-                for entry in measured.values()
+                percent(entry["median"] / 100) if entry else NONE for entry in measured.values()
             )
             rows += [(f"{title}: model", *model), (f"{title}: measured", *found)]
     caption = "Shares of an iteration, in percent"
@@ -464,7 +456,7 @@ def _constants(entries: Entries) -> Table | None:
 
 def _busy(shares: Mapping[str, float]) -> str:
     if len(shares) < len(SHARES):
-        return NOT_MEASURED
+        return NONE
     return _quotient(shares["utilisation"] - shares["compute"], shares["transfer"])
 
 

@@ -32,6 +32,7 @@ from typing import Any
 
 from results import derived, quantities
 from results.derived import Entries
+from results.groups import group_of
 from results.summary import Estimate, difference, estimate, rate, ratio, saving, share
 
 FOLDER = Path(__file__).parent
@@ -83,6 +84,20 @@ class Definition:
     def in_browser(self) -> bool:
         """Whether the race in a reader's browser gives it, and no job."""
         return any("browser" in target for target in self.targets)
+
+    @property
+    def on_gpu(self) -> bool:
+        """Whether it takes a CUDA GPU; what is derived compares two devices unless it names one."""
+        named = [*self.targets, *map(str, self.fields.get("arguments", {}).values())]
+        compares = self.kind == "derived" and not any("cpu" in name for name in named)
+        return compares or any("cuda" in name for name in named)
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """What has to be measured in one run: its case, or all that it is derived from."""
+        if self.case is None:
+            return ()
+        return group_of(self.case) if self.kind == "derived" else (self.case,)
 
     @cached_property
     def case(self) -> str | None:

@@ -11,7 +11,14 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.benchmarks.made_up import CPU_MACHINE, RACED_IN_A_BROWSER, part, raced, result
+from tests.benchmarks.made_up import (
+    CPU_MACHINE,
+    GPU_MACHINE,
+    RACED_IN_A_BROWSER,
+    part,
+    raced,
+    result,
+)
 from tests.browser.conftest import AXE, RUN_AXE
 
 PAGE = "benchmarks/compare/"
@@ -148,7 +155,7 @@ def test_a_bad_file_leaves_the_machine_that_was_there(compare: Page) -> None:
     give(compare, b"")
 
     expect(message(compare)).to_contain_text("The file is empty")
-    expect(compare.locator(".results-table th.own")).to_have_count(1)
+    expect(compare.locator(".results-table th.own").first).to_be_attached()
     assert before == compare.evaluate(f"localStorage.getItem('{KEY}')")
 
 
@@ -162,8 +169,19 @@ def test_the_machine_stands_beside_the_recorded_ones(compare: Page) -> None:
     expect(heading).to_have_text("Your machine (Made-up processor, 77 cores)")
     own = table.locator('td.own[data-figure="mnist_epoch.cpu"]')
     expect(own).to_have_text(figures["mnist_epoch.cpu"]["text"])
-    expect(table.locator('td.own[data-figure="mnist_epoch.cuda"]')).to_have_text("not in your file")
+    lacking = compare.locator('td.own[data-figure="mnist_epoch.cuda"]')
+    expect(lacking).to_have_text("not in your file")
     expect(compare.locator(".own-machine")).to_contain_text("PyTorch 2.15.0, 2026-11-21")
+
+
+def test_a_value_that_nobody_else_has_is_not_folded(compare: Page) -> None:
+    """The table opens in which no recorded machine has a value."""
+    folded = compare.locator("details.unmeasured").first
+    expect(folded).not_to_have_attribute("open", "")
+
+    give(compare, text_of(result({"mnist_epoch": {"epoch": part(cuda=1.0)}}, GPU_MACHINE)))
+
+    expect(folded.locator('td.own[data-figure="mnist_epoch.cuda"]')).to_be_visible()
 
 
 def test_the_machine_is_kept_and_shown_on_other_pages(compare: Page, site: str) -> None:
@@ -171,7 +189,7 @@ def test_the_machine_is_kept_and_shown_on_other_pages(compare: Page, site: str) 
     give_good(compare)
 
     compare.reload()
-    expect(compare.locator(".results-main th.own")).to_have_count(1)
+    expect(compare.locator(".results-main th.own").first).to_be_visible()
     compare.goto(site + "benchmarks/results/training/")
 
     sweep = compare.locator('tbody.own td[data-figure="step_sweep.width_64.batch_64.cpu"]')
@@ -242,7 +260,7 @@ def test_a_file_that_is_dropped_is_read(compare: Page) -> None:
     compare.evaluate(drop, [WHOLE.decode(), 1])
 
     expect(message(compare)).to_contain_text("0.json is taken in")
-    expect(compare.locator(".results-main th.own")).to_have_count(1)
+    expect(compare.locator(".results-main th.own").first).to_be_visible()
 
 
 def test_markup_in_a_file_name_is_shown_as_text(compare: Page) -> None:
@@ -260,7 +278,7 @@ def test_a_browser_that_keeps_nothing_says_so(compare: Page) -> None:
     give_good(compare)
 
     expect(message(compare)).to_contain_text("Your browser keeps nothing for this site")
-    expect(compare.locator(".results-main th.own")).to_have_count(1)
+    expect(compare.locator(".results-main th.own").first).to_be_visible()
 
 
 def test_the_comparison_can_be_saved(compare: Page, tmp_path: Path) -> None:
@@ -300,7 +318,7 @@ def test_the_machine_travels_in_the_learners_record(
 
     expect(compare.locator("learner-record")).to_contain_text("Imported.")
     compare.goto(site + PAGE)
-    expect(compare.locator(".results-main th.own")).to_have_count(1)
+    expect(compare.locator(".results-main th.own").first).to_be_visible()
 
 
 def test_a_record_with_a_damaged_machine_is_refused(compare: Page, site: str) -> None:
@@ -329,7 +347,7 @@ def test_axe_finds_no_barrier_with_a_machine(compare: Page, scheme: Any, width: 
     compare.emulate_media(color_scheme=scheme)
     compare.set_viewport_size({"width": width, "height": 900})
     give_good(compare)
-    expect(compare.locator(".results-table th.own")).to_have_count(1)
+    expect(compare.locator(".results-table th.own").first).to_be_attached()
 
     compare.evaluate(AXE.read_text(encoding="utf-8"))
 
@@ -356,5 +374,5 @@ def test_the_page_works_when_it_is_reached_from_another(compare: Page, site: str
 
     give_good(compare)
 
-    expect(compare.locator(".results-main th.own")).to_have_count(1)
+    expect(compare.locator(".results-main th.own").first).to_be_visible()
     assert compare.evaluate("window.__same_document")

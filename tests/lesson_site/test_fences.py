@@ -110,7 +110,7 @@ def test_an_output_that_no_gpu_has_made_says_so(markdown: Markdown) -> None:
     """The page tells the reader, and how it can be recorded."""
     html = markdown.convert('```lesson-output of="tiny/prints:print_it" device="cuda"\n```')
 
-    assert "Not measured yet." in html
+    assert "On a GPU, <code>" in html
     assert "record tiny/prints:print_it --device cuda" in html
 
 

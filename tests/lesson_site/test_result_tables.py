@@ -1,4 +1,4 @@
-"""Tables of results: every figure of a case on every machine, and what is missing in words."""
+"""Tables of results: every figure of a case on every machine, and what would measure the rest."""
 
 import gzip
 import itertools
@@ -118,43 +118,60 @@ def test_a_noisy_value_says_so_in_words() -> None:
     assert [f"8{NBSP}s (noisy)"] == cell(html, "walk.round")
 
 
-def test_what_is_missing_says_not_measured_yet() -> None:
-    """A machine whose file lacks an entry keeps its cell."""
+def folded(html: str) -> str:
+    """What is folded away, with its line."""
+    [details] = tree(html).iter("details")
+    return ElementTree.tostring(details, encoding="unicode")
+
+
+def test_what_nobody_measured_is_folded() -> None:
+    """Below what is measured, with the command that would measure it, and a dash in its cell."""
     html = walk(machine({"round": entry(8.0)}))
 
-    assert ["not measured yet"] == cell(html, "walk.home")
+    assert ["–"] == cell(folded(html), "walk.home")
+    assert [] == cell(folded(html), "walk.round")
+    assert "1 figure more, for another run" in html
+    assert "<code>python -m benchmarks run --case walk</code> measures them." in html
 
 
-@pytest.mark.parametrize("part", ["home", "hom", "another part"])
-def test_what_was_skipped_gives_the_reason(part: str) -> None:
-    """The part that would have measured it is found by its name, or because it is the only one."""
-    html = walk(machine({"round": entry(8.0)}, skipped={part: "it rained <hard>"}))
+def test_a_value_that_one_machine_lacks_is_a_dash() -> None:
+    """The other one has it, so that the row is open."""
+    both = machine({"round": entry(8.0), "home": entry(1.0)}, gpu="A GPU")
+    html = walk(both, machine({"round": entry(9.0)}))
 
-    assert ["skipped: it rained <hard>"] == cell(html, "walk.home")
+    assert [f"1.00{NBSP}s", "–"] == cell(html, "walk.home")
+    assert "<details" not in html
+
+
+def test_a_machine_without_any_value_has_no_column() -> None:
+    """It has nothing to say in this table."""
+    other = machine({"x": entry(1.0)}, gpu="A GPU", case="swim")
+    html = walk(machine({"round": entry(8.0), "home": entry(1.0)}), other)
+
+    assert "A GPU" not in html
+
+
+def test_what_was_skipped_gives_the_reason() -> None:
+    """Below the tables, beside where it was measured."""
+    html = walk(machine({"round": entry(8.0)}, skipped={"home": "it rained <hard>"}))
+
     assert "Skipped: it rained &lt;hard&gt;." in html
 
 
-def test_a_measured_figure_is_not_called_skipped() -> None:
-    """One skipped part says nothing about the others."""
-    html = walk(machine({"round": entry(8.0)}, skipped={"round 2": "it rained"}))
+def test_a_table_leaves_out_the_rows_that_nobody_measured() -> None:
+    """Of a family with two sides, the sizes that ran; the columns that ran on no machine fold."""
+    html = walk(machine({"1000.boots.cpu": entry(1.0)}), figures=GRID)
 
-    assert [f"8.00{NBSP}s"] == cell(html, "walk.round")
-
-
-def test_a_skipped_part_of_another_size_is_no_reason() -> None:
-    """One size was too slow; that says nothing about the sizes that nobody tried."""
-    html = walk(
-        machine({"1000.boots.cpu": entry(1.0)}, skipped={"5000": "it rained"}), figures=GRID
-    )
-
-    assert ["skipped"] == cell(html, "walk.5000.boots.cpu")
-    assert ["not measured yet"] == cell(html, "walk.2000.boots.cpu")
-    assert 1 == html.count("not measured yet</td></tr></tbody>")  # nothing at all on the GPU
+    assert [f"1.00{NBSP}s"] == cell(html, "walk.1000.boots.cpu")
+    assert [] == cell(html, "walk.2000.boots.cpu")
+    assert [] == cell(html, "walk.1000.dry_socks.cpu")
+    assert "19 figures more, for a machine with a CUDA GPU" in html
+    assert "dry_socks" in folded(html)
 
 
 def test_without_results_every_figure_has_its_row() -> None:
-    """The table stands there before anybody has measured anything."""
-    html = walk()
+    """The folded table tells what would be measured."""
+    html = folded(walk())
 
     assert 2 == html.count('<th scope="row">')
     assert "results-sources" not in html
@@ -221,11 +238,11 @@ def composed(table: ElementTree.Element) -> list[str]:
     return names
 
 
-def test_a_machine_that_measured_nothing_of_a_family_takes_one_row() -> None:
+def test_a_family_that_nobody_measured_is_one_dash() -> None:
     """Instead of a cell for every figure."""
     html = walk(machine({"round": entry(8.0)}), figures=[ROUND, *GRID])
 
-    assert 2 == html.count("not measured yet</td>")
+    assert 2 == folded(html).count("–</td>")
 
 
 def test_families_over_the_same_list_share_a_table() -> None:
@@ -235,11 +252,15 @@ def test_families_over_the_same_list_share_a_table() -> None:
         for what in ("time", "height")
         for n in (1, 2, 3, 4)
     ]
-    html = walk(machine({"1_time": entry(8.0)}), figures=figures)
+    html = walk(
+        machine({"1_time": entry(8.0), "2_time": entry(9.0), "1_height": entry(1.0)}),
+        figures=figures,
+    )
 
     heads = ["".join(th.itertext()) for th in tree(html).iter("th") if th.get("scope") == "col"]
     assert ["n", "The time", "The height"] == heads
     assert [f"8.00{NBSP}s"] == cell(html, "walk.1_time")
+    assert ["–"] == cell(html, "walk.2_height")
     assert 1 == sum(1 for _ in tree(html).iter("table"))
 
 
@@ -309,7 +330,8 @@ def pytorch() -> Result:
 
 
 def tables_of(html: str) -> dict[str, ElementTree.Element]:
-    """The tables with two sides, by the end of their captions."""
+    """The tables with two sides that are open, by the end of their captions."""
+    html = re.sub(r"<details.*?</details>", "", html)
     tables = [table for table in tree(html).iter("table") if table.find("caption") is not None]
     captions = ["".join(table.find("caption").itertext()) for table in tables]  # type: ignore[union-attr]
     return {
@@ -332,14 +354,14 @@ def test_a_table_of_the_race_lists_only_who_can_fill_it() -> None:
     assert ["browser"] == groups(tables["the GPU in the browser"])
 
 
-def test_a_race_that_no_browser_has_recorded_is_one_line() -> None:
-    """Instead of a cell for each of its figures, and it names no command that could not do it."""
-    html = case_html("race", Store(read_catalogue(), [pytorch()]), AT)
-    [table] = [t for caption, t in tables_of(html).items() if caption == "the GPU in the browser"]
+def test_a_race_that_no_browser_has_recorded_is_folded() -> None:
+    """It names the race, and no command that could not do it."""
+    race = [d for d in read_catalogue() if d.case == "race" and d.in_browser]
+    html = case_html("race", Store(race, [pytorch()]), AT)
 
-    assert [None] == groups(table)
-    [body] = table.iter("tbody")
-    assert "no browser is recorded yet: a reader’s own race stands here" == "".join(body.itertext())
+    assert "for a reader’s browser" in folded(html)
+    assert "the race on the page “Race your GPU” measures them" in html
+    assert "python -m benchmarks" not in html
 
 
 def test_a_browser_is_named_with_what_computed_in_it() -> None:
@@ -362,46 +384,33 @@ def test_a_browser_stands_in_no_table_of_another_case() -> None:
 
 
 @pytest.mark.parametrize(
-    ("results", "by_pytorch", "in_browsers"),
+    ("results", "columns"),
     [
-        ([pytorch(), browser()], ["gpu-machine"], ["browser"]),
-        ([pytorch()], ["gpu-machine"], []),
-        ([], [], []),
+        ([pytorch(), browser()], {"PyTorch": ["gpu-machine"], "In a browser": ["browser"]}),
+        ([pytorch()], {"PyTorch": ["gpu-machine"]}),
+        ([], {}),
     ],
 )
 def test_what_browsers_measure_has_a_table_of_its_own(
     monkeypatch: pytest.MonkeyPatch,
     results: list[Result],
-    by_pytorch: list[str],
-    in_browsers: list[str],
+    columns: dict[str, list[str]],
 ) -> None:
-    """No cell says of a figure that its machine could never have it; one cell waits for readers."""
+    """No cell says of a figure that its machine could never have it; one waits for readers."""
     store = Store(read_catalogue(), results)
     monkeypatch.setattr("lesson_site.result_tables.open_store", lambda: store)
-    names = ["race.width_256.batch_16.browser_gpu", "mnist_epoch.cpu"]
+    names = ["race.width_256.batch_16.browser_gpu", "race.width_256.batch_16.cpu"]
     html = machines("\n".join(names), "lesson-machines", "", {}, Markdown())
     tables = tables_of(html)
 
-    columns = {
+    found = {
         caption: [th.get("data-machine") for th in table.iter("th") if th.get("data-machine")]
         for caption, table in tables.items()
     }
-    assert {"PyTorch": by_pytorch, "In a browser": in_browsers} == columns
-    assert ["PyTorch", "In a browser"] == [table.get("data-kind") for table in tables.values()]
-    raced = f"7,600{NBSP}per second" if in_browsers else "not measured yet"
-    assert [raced] == cell(html, names[0])
-    assert ["not measured yet"] == cell(html, names[1])
-
-
-def test_in_the_overview_what_a_browser_cannot_measure_says_so(tmp_path: Path) -> None:
-    """PyTorch's figures are not missing there: they can't be."""
-    store = Store(read_catalogue(), [pytorch(), browser()])
-    (tmp_path / "walks.md").write_text(
-        '# Walks\n\n## Out { #matmul }\n\n```lesson-results case="matmul"\n'
-    )
-    overview = overview_html([read_page("walks", tmp_path)], store, AT)
-
-    assert "<td>none yet</td><td>not in a browser</td>" in overview
+    assert columns == found
+    assert list(columns) == [table.get("data-kind") for table in tables.values()]
+    assert [f"7,600{NBSP}per second" if len(columns) > 1 else "–"] == cell(html, names[0])
+    assert [f"16,000{NBSP}per second" if columns else "–"] == cell(html, names[1])
 
 
 # Pages

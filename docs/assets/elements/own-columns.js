@@ -81,4 +81,7 @@ export function showOwn(root, machine) {
     if (table.dataset.pattern) addGroup(table, machine);
     else if (table.querySelector("td[data-figure]")) addColumn(table, machine);
   }
+  for (const folded of root.querySelectorAll("details.unmeasured"))
+    if (folded.querySelector("td.own:not(.not-measured), .own td:not(.not-measured)"))
+      folded.setAttribute("open", "");
 }
