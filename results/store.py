@@ -12,7 +12,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal
 
-from results import catalogue, quantities, recorded, result_file
+from results import catalogue, published, quantities, recorded, result_file
 from results.catalogue import Definition
 from results.groups import group_of
 from results.summary import Entry, Estimate
@@ -20,6 +20,7 @@ from results.summary import Entry, Estimate
 CATALOGUE = Path("results/catalogue")
 RESULTS = Path("benchmarks/results")
 CITATIONS = Path("results/cited")
+PUBLISHED = "published."  # how the names of what others measured begin
 FIXED = ("computed", "cited", "recorded")
 NOT_MEASURED = "not measured yet"
 Kind = Literal["measured", "published", "forecast", "exact"]
@@ -141,6 +142,8 @@ class Store:
         Raises:
             FigureError: If the catalogue does not have it, or what it names is missing.
         """
+        if name.startswith(PUBLISHED):
+            return _published(name)
         definition = self._definition(name)
         if definition.kind in FIXED:
             return self._fixed(definition)
@@ -156,8 +159,10 @@ class Store:
         Raises:
             FigureError: As ``figure``.
         """
-        definitions = [self._definition(name) for name in names]
-        fixed = {d.name: self._fixed(d) for d in definitions if d.kind in FIXED}
+        names = list(names)
+        definitions = [self._definition(name) for name in names if not name.startswith(PUBLISHED)]
+        fixed = {name: _published(name) for name in names if name.startswith(PUBLISHED)}
+        fixed |= {d.name: self._fixed(d) for d in definitions if d.kind in FIXED}
         if any(figure.value is None for figure in fixed.values()):
             return None
         known = {name: figure.value for name, figure in fixed.items() if figure.value is not None}
@@ -201,6 +206,16 @@ class Store:
         if "url" in entry:  # what somebody quotes without naming its edition has none
             source = f"{source}, {entry['url']}, read on {entry['date']}"
         return Figure(definition.name, definition.what, entry["value"], text, source, "published")
+
+
+def _published(name: str) -> Figure:
+    try:
+        found = published.read().get(name.removeprefix(PUBLISHED))
+    except published.PublishedError as problem:
+        raise FigureError(str(problem)) from problem
+    if found is None:
+        raise FigureError(f"{name!r} is not published; results/published/topics lists what is")
+    return Figure(name, found.what, found.value, found.text, found.provenance, "published")
 
 
 def _measured(definition: Definition, estimate: Estimate, result: Result) -> Figure:

@@ -10,6 +10,7 @@ from results.published import PublishedError, read, read_topics
 from results.published.figure import as_printed, divided, step_time
 from results.published.reader import FOLDER
 from results.quantities import SPACE, UNITS
+from results.store import FigureError, Store
 
 SOURCE = """
 [lab]
@@ -238,3 +239,23 @@ def test_a_table_has_one_figure_a_cell() -> None:
         cells = [group.cell(figure) for figure in group.figures]
 
         assert len(set(cells)) == len(cells), group.id
+
+
+def test_a_page_names_a_published_figure_without_a_catalogue_entry() -> None:
+    """The store gives it as it stands, as a figure of others."""
+    figure = Store([]).figure("published.mnist.mlx.gpu")
+
+    assert (0.136, f"0.136{SPACE}s", "published") == (figure.value, figure.text, figure.kind)
+
+
+def test_claims_compare_published_figures() -> None:
+    """Their values come together with those of the catalogue."""
+    values = Store([]).values(["published.mnist.mlx.cpu", "published.mnist.mlx.gpu"])
+
+    assert {"published.mnist.mlx.cpu": 0.088, "published.mnist.mlx.gpu": 0.136} == values
+
+
+def test_a_name_that_nobody_published_is_refused() -> None:
+    """The build stops there."""
+    with pytest.raises(FigureError, match="is not published"):
+        Store([]).figure("published.nobody")
