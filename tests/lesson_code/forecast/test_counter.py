@@ -1,0 +1,226 @@
+"""A counted step is the step that runs: arithmetic, traffic, launches and memory."""
+
+import pytest
+import torch
+from torch import nn
+from torch.distributed._tools.mem_tracker import MemTracker
+from torch.nn import functional as F
+from torch.utils.checkpoint import checkpoint
+
+from lesson_code.forecast.counter import count_step
+from lesson_code.forecast.formula import Step
+from lesson_code.forecast.shells import ReadsValuesError
+from lesson_code.models import MNISTClassifier
+
+
+def mnist(batch: int = 64, format: str = "float32") -> Step:
+    """The lesson's step."""
+    model = MNISTClassifier()
+    data = torch.empty(batch, 1, 28, 28), torch.zeros(batch, dtype=torch.int64)
+    return count_step(
+        model, torch.optim.Adam(model.parameters()), nn.CrossEntropyLoss(), data, format
+    )
+
+
+def count(model: nn.Module, *inputs: torch.Tensor, format: str = "float32") -> Step:
+    """A step whose loss is the sum of what the model gives."""
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    batch = *inputs, torch.empty(1)
+    return count_step(model, optimizer, lambda outputs, _: outputs.float().sum(), batch, format)
+
+
+def test_products_by_hand() -> None:
+    """A linear layer whose inputs need no gradient multiplies twice, forward and for its weight."""
+    step = count(nn.Linear(30, 20), torch.empty(7, 30))
+
+    assert {"float32": 2 * (2 * 7 * 30 * 20)} == step.flop
+
+
+def test_bytes_by_hand() -> None:
+    """Two numbers read and one written, forward; one read and two written in the update."""
+
+    class Scale(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.weight = nn.Parameter(torch.ones(1000))
+
+        def forward(self, inputs: torch.Tensor) -> torch.Tensor:
+            return self.weight * inputs
+
+    step = count(Scale(), torch.empty(1000))
+
+    product = 3 * 4000  # weight and inputs in, product out
+    total = 4000 + 4  # the sum
+    ones = 4 + 4  # the loss's own gradient, from the loss's shape
+    gradient = (
+        4000 + 4000 + 4000
+    )  # what each product gets, though it is one number, times the inputs
+    update = 4000 + 4000 + 4000
+    assert product + total + ones + gradient + update == step.bytes
+    assert 5 == step.launches
+
+
+def test_a_view_costs_nothing() -> None:
+    """Flattening, transposing and detaching move no byte."""
+
+    class Views(nn.Linear):
+        def forward(self, inputs: torch.Tensor) -> torch.Tensor:
+            return super().forward(inputs.transpose(0, 1).detach().transpose(0, 1).flatten(1))
+
+    plain, viewed = (count(kind(6, 2), torch.empty(4, 6)) for kind in (nn.Linear, Views))
+
+    assert plain == viewed
+
+
+def test_the_lessons_step() -> None:
+    """The lesson's step asks for 27 kernels in float32, as PyTorch's own fake CUDA tensors say."""
+    step = mnist()
+
+    assert 27 == step.launches == step.operations
+    assert 4 * 235_146 <= step.weight_bytes < 4 * 235_146 + 6 * 512
+
+
+def test_mixed_precision_adds_casts() -> None:
+    """Autocast casts the images, three weights and three biases, and the scores, both ways."""
+    step = mnist(format="bfloat16")
+
+    assert {"bfloat16"} == set(step.flop)
+    assert 27 + 15 == step.launches
+
+
+def test_loss_scaling_adds_launches() -> None:
+    """Float16 scales the loss and checks the gradients besides."""
+    assert mnist(format="bfloat16").launches < mnist(format="float16").launches
+
+
+def test_a_weight_is_cast_once() -> None:
+    """A layer that is used twice has its weight cast once, as autocast's cache does."""
+
+    class Twice(nn.Linear):
+        def forward(self, inputs: torch.Tensor) -> torch.Tensor:
+            return super().forward(super().forward(inputs))
+
+    once = count(nn.Linear(64, 64), torch.empty(2, 64), format="bfloat16")
+    twice = count(Twice(64, 64), torch.empty(2, 64), format="bfloat16")
+
+    assert twice.operations < 2 * once.operations - 4  # the sum and the update are there once
+
+
+@pytest.mark.parametrize("batch", [1, 64, 1000])
+def test_peak_memory(batch: int) -> None:
+    """The peak is that of PyTorch's own tracker, for the same step on a CPU, up to rounding."""
+    model = MNISTClassifier()
+    optimizer = torch.optim.Adam(model.parameters(), foreach=True)
+    images, labels = torch.randn(batch, 1, 28, 28), torch.zeros(batch, dtype=torch.int64)
+    tracker = MemTracker()
+    tracker.track_external(model, images, labels)
+    with tracker:
+        for step in range(2):
+            if step:
+                tracker.reset_mod_stats()
+            optimizer.zero_grad()
+            F.cross_entropy(model(images), labels).backward()
+            optimizer.step()
+    tracked = tracker.get_tracker_snapshot("peak")[torch.device("cpu")]["Total"]
+
+    assert mnist(batch).peak_bytes == pytest.approx(tracked, abs=100 * 512)
+
+
+def test_checkpointing_saves_memory() -> None:
+    """What is computed again is counted again, and not kept."""
+
+    class Deep(nn.Module):
+        def __init__(self, recompute: bool) -> None:
+            super().__init__()
+            self.recompute = recompute
+            self.parts = nn.ModuleList(
+                nn.Sequential(nn.Linear(64, 64), nn.GELU(), nn.Linear(64, 64)) for _ in range(6)
+            )
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            for part in self.parts:
+                x = checkpoint(part, x, use_reentrant=False) if self.recompute else part(x)
+            return x
+
+    kept, recomputed = (count(Deep(r), torch.empty(4096, 64)) for r in (False, True))
+
+    assert kept.peak_bytes > recomputed.peak_bytes
+    assert sum(kept.flop.values()) < sum(recomputed.flop.values())
+
+
+def test_fused_attention() -> None:
+    """Attention in one kernel keeps no table of scores, in 16 bits and in 32."""
+
+    class Attention(nn.Linear):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            q = super().forward(x).unflatten(-1, (4, -1)).transpose(1, 2)
+            return F.scaled_dot_product_attention(q, q, q, is_causal=True, dropout_p=0.1)
+
+    scores = 2 * 4 * 512 * 512
+    inputs = torch.empty(2, 512, 64)
+    wide, narrow = (count(Attention(64, 64), inputs, format=f) for f in ("float32", "bfloat16"))
+
+    assert scores > wide.peak_bytes
+    assert scores > narrow.peak_bytes
+
+
+def test_one_kernel_for_dropout() -> None:
+    """Dropout is one kernel forward and one backward, as on a GPU."""
+    plain = count(nn.Linear(8, 8), torch.empty(2, 8))
+    dropped = count(nn.Sequential(nn.Linear(8, 8), nn.Dropout(0.5)), torch.empty(2, 8))
+
+    assert plain.launches + 2 == dropped.launches
+
+
+def test_channels_last() -> None:
+    """The layout changes where numbers are and not how many."""
+
+    def step(channels_last: bool) -> Step:
+        model = nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8), nn.ReLU())
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        data = torch.empty(2, 3, 16, 16), torch.empty(1)
+        return count_step(model, optimizer, lambda x, _: x.sum(), data, channels_last=channels_last)
+
+    usual, last = step(False), step(True)
+
+    assert usual.convolution_bytes == last.convolution_bytes
+    assert last.channels_last
+
+
+def test_a_device_by_name() -> None:
+    """A model that asks its input for the device, or says "cuda", gets what it wants."""
+
+    class Places(nn.Embedding):
+        def forward(self, tokens: torch.Tensor) -> torch.Tensor:
+            assert "cuda" == tokens.device.type
+            places = torch.arange(tokens.shape[1], device=tokens.device)
+            return super().forward(tokens) + super().forward(places) + torch.zeros(1, device="cuda")
+
+    step = count(Places(10, 4), torch.zeros(2, 5, dtype=torch.int64))
+
+    assert 0 < step.bytes
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        torch.Tensor.item,
+        torch.Tensor.tolist,
+        torch.Tensor.numpy,
+        torch.Tensor.cpu,
+        torch.Tensor.nonzero,
+        bool,
+        lambda total: total[total > 0],
+    ],
+)
+def test_a_model_that_reads_is_refused(read: object) -> None:
+    """There is no value to decide by."""
+
+    class Reads(nn.Linear):
+        def forward(self, inputs: torch.Tensor) -> torch.Tensor:
+            outputs = super().forward(inputs)
+            read(outputs.detach().sum())  # type: ignore[operator]
+            return outputs
+
+    with pytest.raises(ReadsValuesError):
+        count(Reads(2, 2), torch.empty(2, 2))
