@@ -1,6 +1,6 @@
 // <learner-record>: what this browser keeps, with Export, Import and Forget all.
 
-import { CHECKS, DECISIONS, EDITS, MACHINE, MISSION, PROGRESS, TASKS, browserRecord, readEntries } from "./record.js";
+import { CARD, CHECKS, DECISIONS, EDITS, MACHINE, MISSION, PROGRESS, TASKS, browserRecord, readEntries } from "./record.js";
 
 // Loaded when a button is pressed.
 const files = () => import("./record-file.js");
@@ -62,7 +62,7 @@ export class LearnerRecord extends HTMLElement {
     const pages = `${several(checks ?? 0, "prediction")}${ticked} and ${several(sections ?? 0, "opened section")}`;
     // The mission says itself what of it cannot be read, so that is not looked for here.
     const has = (/** @type {string} */ key) => store.getItem(key) !== null;
-    const more = [machines && "your machine’s figures", has(MISSION) && "your mission", has(DECISIONS) && "your design ledger", edits && several(edits, "changed snippet")];
+    const more = [machines && "your machine’s figures", has(MISSION) && "your mission", has(DECISIONS) && "your design ledger", has(CARD) && "the GPU that you chose", edits && several(edits, "changed snippet")];
     return [pages, ...more.filter((each) => each)].join(", and ");
   }
 

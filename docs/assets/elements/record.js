@@ -16,6 +16,7 @@ export const MISSION = "gpu-training.mission.v1"; // mission/stored.js checks wh
 export const DECISIONS = "gpu-training.design-ledger.v1"; // a design ledger for each chapter
 export const MACHINE = "gpu-training.machine.v1"; // own-machine.js says what is in it
 export const EDITS = "gpu-training.edits.v1"; // snippets that they changed, and what runs after each
+export const CARD = "gpu-training.card.v1"; // the one under “mine” is the reader’s
 
 const LONGEST_TEXT = 5_000;
 
@@ -109,6 +110,7 @@ export function problemOf(key, name, entry) {
   }
   if (key === MISSION && !isObject(entry.act1)) return "is no mission";
   if (key === DECISIONS && !isObject(entry.ledger)) return "is no decision";
+  if (key === CARD && !(isText(entry.card) && /^[a-z\d-]{1,40}$/.test(entry.card))) return "names no card";
   if (key === MACHINE) {
     if (!isText(entry.label) || !entry.label || !isText(entry.file)) return "has no valid name";
     if (!isObject(entry.provenance)) return "does not say where it was measured";
@@ -245,4 +247,28 @@ export function lastOpened(entries) {
 /** How far the learner is: "2 of 5 done". @param {{done: boolean}[]} tasks */
 export function progressOf(tasks) {
   return `${tasks.filter(({ done }) => done).length} of ${tasks.length} done`;
+}
+
+// The card for which pages show forecasts: one for the whole site. Whoever shows a forecast asks
+// chosenCard(), and again whenever the window hears `card-changed`.
+
+export const FIRST_CARD = "t4"; // the one that Colab lends, and that pages name without JavaScript
+const ITS_NAME = "mine"; // there is one; another choice takes its place
+
+/**
+ * The id of the reader's card.
+ * @param {string[]} [offered] those that can be shown
+ * @returns {string}
+ */
+export function chosenCard(offered) {
+  const card = String(readEntries(browserRecord().store, CARD)[ITS_NAME]?.card ?? FIRST_CARD);
+  return offered && !offered.includes(card) ? FIRST_CARD : card;
+}
+
+/** Choose a card. @param {string} card its id @returns {boolean} whether it outlasts this page */
+export function chooseCard(card) {
+  const { store, lasting } = browserRecord();
+  const saved = saveEntry(store, CARD, ITS_NAME, { at: new Date().toISOString(), card });
+  globalThis.dispatchEvent?.(new Event("card-changed"));
+  return saved && lasting;
 }
