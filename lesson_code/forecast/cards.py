@@ -6,11 +6,15 @@ Standard library only. The rates are in ``cards.toml``, each with its source.
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 FORMATS = ("float32", "tf32", "bfloat16", "float16")
 CARDS = Path(__file__).with_name("cards.toml")
+SCALES = {"memory": 2**30, "bandwidth": 1e9} | dict.fromkeys(FORMATS, 1e12)
+REQUIRED = ("memory", "bandwidth", "float32")
 
 
 class CardError(ValueError):
@@ -18,6 +22,25 @@ class CardError(ValueError):
 
 
 # --8<-- [start:card]
+@dataclass(frozen=True)
+class Source:
+    """Where a rate was read.
+
+    Attributes:
+        id: What the cards call it.
+        who: The author.
+        title: Of the page or file.
+        address: Of the page, or of the file at a fixed commit.
+        read: The day on which we read it.
+    """
+
+    id: str
+    who: str
+    title: str
+    address: str
+    read: date
+
+
 @dataclass(frozen=True)
 class Card:
     """What a graphics card can do, by its maker.
@@ -29,8 +52,10 @@ class Card:
         bandwidth: Bytes that its memory moves in a second.
         peak: Floating-point operations in a second by format, without sparsity, sums in float32;
             a format is missing that the card has no units for.
-        sources: Where each of these was read: a rate's name, or ``all``, to source and day.
-        note: What readers have to know about forecasts for it; may be empty.
+        sources: Where ``memory``, ``bandwidth`` and each format's peak were read.
+        band: How far arithmetic and traffic may be off on it, as a factor both ways, where that is
+            further than elsewhere; else 0.
+        note: What readers have to know about it; may be empty.
     """
 
     id: str
@@ -38,7 +63,8 @@ class Card:
     memory_bytes: int
     bandwidth: float
     peak: Mapping[str, float]
-    sources: Mapping[str, str]
+    sources: Mapping[str, Source]
+    band: float = 0.0
     note: str = ""
 
 
@@ -50,28 +76,36 @@ def read_cards(path: Path = CARDS) -> dict[str, Card]:
     """The cards by their id, in the order of the file.
 
     Raises:
-        CardError: If the file can't be read or a card in it lacks a rate or a source.
+        CardError: If the file can't be read, or a card in it lacks a rate or its source.
     """
     try:
         listed = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as problem:
+        sources = {id: Source(id, **fields) for id, fields in listed["source"].items()}
+        cards = listed["card"]
+    except (OSError, ValueError, TypeError, KeyError) as problem:
         raise CardError(f"can't read {path}: {problem}") from None
-    return {id: _card(id, fields, path) for id, fields in listed.items()}
+    return {id: _card(id, fields, sources, path) for id, fields in cards.items()}
 
 
-def _card(id: str, fields: dict[str, object], path: Path) -> Card:
-    try:
-        card = Card(id=id, **fields)  # type: ignore[arg-type]
-    except TypeError as problem:
-        raise CardError(f"{path}, {id}: {problem}") from None
-    rates = {"memory_bytes": card.memory_bytes, "bandwidth": card.bandwidth, **card.peak}
-    for name, rate in rates.items():
-        if not isinstance(rate, int | float) or rate <= 0:
-            raise CardError(f"{path}, {id}: {name} is {rate!r}, not a number above zero")
-        if not card.sources.get(name, card.sources.get("all", "")):
-            raise CardError(f"{path}, {id}: {name} has no source; name one under sources")
-    unknown = card.peak.keys() - set(FORMATS)
-    if unknown or "float32" not in card.peak:
-        wrong = min(unknown, default="no float32")
-        raise CardError(f"{path}, {id}: peak has {wrong}; it takes {', '.join(FORMATS)}")
-    return card
+def _card(id: str, fields: Mapping[str, Any], sources: Mapping[str, Source], path: Path) -> Card:
+    rates = {name: fields[name] for name in SCALES if name in fields}
+    wrong = sorted(fields.keys() - rates.keys() - {"name", "band", "note"})
+    if wrong:
+        raise CardError(f"{path}, {id}: unknown {wrong[0]!r}; a card has {', '.join(SCALES)}")
+    for name in (*REQUIRED, *rates):
+        value = rates.get(name, {}).get("value")
+        if not isinstance(value, int | float) or value <= 0:
+            raise CardError(f"{path}, {id}: {name} is {value!r}, not a number above zero")
+        if rates[name].get("source") not in sources:
+            raise CardError(f"{path}, {id}: {name} has no source; name one of {', '.join(sources)}")
+    in_base_units = {name: rate["value"] * SCALES[name] for name, rate in rates.items()}
+    return Card(
+        id=id,
+        name=fields["name"],
+        memory_bytes=round(in_base_units["memory"]),
+        bandwidth=in_base_units["bandwidth"],
+        peak={format: in_base_units[format] for format in FORMATS if format in rates},
+        sources={name: sources[rate["source"]] for name, rate in rates.items()},
+        band=fields.get("band", 0.0),
+        note=fields.get("note", ""),
+    )

@@ -13,7 +13,7 @@ from lesson_code.forecast.cards import Card
 ARITHMETIC_SHARE = 0.80  # of a card's peak, which large matrix products reach
 BANDWIDTH_SHARE = 0.85  # of its memory's bandwidth, which copies reach
 MEMORY_SHARE = 0.91  # of its memory, which tensors can fill before none is left
-BAND = 1.5  # how far arithmetic and traffic may be off, as a factor both ways
+BAND = 1.5  # how far arithmetic and traffic may be off on most cards, as a factor both ways
 
 
 class Host(NamedTuple):
@@ -92,10 +92,11 @@ def forecast(step: Step, card: Card, host: Host = HOST) -> Forecast:
     traffic = bytes_moved(step, card) / (BANDWIDTH_SHARE * card.bandwidth)
     work = arithmetic + traffic
     low, likely, high = (step.launches * cost for cost in host)
+    band = card.band or BAND
     return Forecast(
         time=max(work, likely),
-        low=max(work / BAND, low),
-        high=max(work * BAND, high),
+        low=max(work / band, low),
+        high=max(work * band, high),
         arithmetic=arithmetic,
         traffic=traffic,
         launches=likely,

@@ -7,34 +7,64 @@ import pytest
 from lesson_code.forecast.cards import CardError, read_cards
 
 GOOD = """
-[small]
+[source.sheet]
+who = "A maker"
+title = "A data sheet"
+address = "https://example.org/sheet"
+read = 2026-11-23
+
+[card.small]
 name = "Small"
-memory_bytes = 1
-bandwidth = 2.0
-[small.peak]
-float32 = 3.0
-[small.sources]
-all = "a datasheet"
+memory = { value = 16, source = "sheet" }
+bandwidth = { value = 320, source = "sheet" }
+float32 = { value = 8.1, source = "sheet" }
 """
 
 
 def test_cards_of_the_lesson() -> None:
-    """Colab's card is there, and every rate has a source."""
+    """Colab's card is there, and every rate of every card has a source at a fixed place."""
     cards = read_cards()
 
-    assert 16e9 < cards["t4"].memory_bytes < 18e9
-    assert all(card.peak["float32"] > 1e12 < card.bandwidth * 10 for card in cards.values())
+    assert {"memory", "bandwidth", "float32", "float16"} == set(cards["t4"].sources)
+    assert all(
+        source.address.startswith("https://")
+        for card in cards.values()
+        for source in card.sources.values()
+    )
+
+
+def test_rates_are_in_base_units(tmp_path: Path) -> None:
+    """The file has GiB, GB/s and TFLOP/s, the card bytes, bytes and operations a second."""
+    file = tmp_path / "cards.toml"
+    file.write_text(GOOD, encoding="utf-8")
+
+    card = read_cards(file)["small"]
+
+    assert 16 * 2**30 == card.memory_bytes
+    assert 320e9 == card.bandwidth
+    assert {"float32": 8.1e12} == card.peak
+
+
+@pytest.mark.parametrize("id", ["t4", "v100"])
+def test_old_cards_lack_newer_formats(id: str) -> None:
+    """A T4 and a V100 have no units for TF32 and bfloat16."""
+    card = read_cards()[id]
+
+    assert ["float32", "float16"] == list(card.peak)
 
 
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
-        ("bandwidth = 2.0\n", "", "bandwidth"),
-        ("float32 = 3.0", "float32 = 0", "float32 is 0, not a number above zero"),
-        ("float32 = 3.0", "float64 = 3.0", "peak has float64"),
-        ("float32 = 3.0", "tf32 = 3.0", "peak has no float32"),
-        ('all = "a datasheet"', 'bandwidth = "a page"', "memory_bytes has no source"),
-        ("[small]", "[small", "can't read"),
+        ('bandwidth = { value = 320, source = "sheet" }', "", "bandwidth is None"),
+        ("value = 8.1", "value = 0", "float32 is 0, not a number above zero"),
+        ("float32 =", "float64 =", "unknown 'float64'"),
+        ("float32 =", "tf32 =", "float32 is None"),
+        ('value = 16, source = "sheet"', "value = 16", "memory has no source"),
+        ('value = 16, source = "sheet"', 'value = 16, source = "me"', "memory has no source"),
+        ("[card.small]", "[card.small", "can't read"),
+        ("[source.sheet]", "[sources.sheet]", "can't read"),
+        ('who = "A maker"', "", "can't read"),
     ],
 )
 def test_a_bad_card_is_refused(tmp_path: Path, old: str, new: str, says: str) -> None:

@@ -22,7 +22,7 @@ CARD = Card(
     memory_bytes=1000,
     bandwidth=100.0,
     peak={"float32": 10.0, "tf32": 40.0, "bfloat16": 80.0},
-    sources={"all": "a datasheet"},
+    sources={},
 )
 STEP = Step("float32", {"float32": 80}, 850, 170, 0, 3, 100, 910)
 
@@ -34,6 +34,13 @@ def test_by_hand() -> None:
     assert (10.0, 10.0, 20.0) == (result.arithmetic, result.traffic, result.time)
     assert (20.0 / BAND, 20.0 * BAND) == (result.low, result.high)
     assert "traffic" == result.binds
+
+
+def test_a_card_with_a_band_of_its_own() -> None:
+    """Where a card's own points say so, its band takes the place of the common one."""
+    result = forecast(STEP, replace(CARD, band=4.0))
+
+    assert (5.0, 20.0, 80.0) == (result.low, result.time, result.high)
 
 
 def test_launches() -> None:
