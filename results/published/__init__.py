@@ -16,7 +16,7 @@ and whatever else its figures share: card, software, model, batch, format, layou
 quantity, how, base, caveat, source. A figure may say each of them itself. A ratio names its base.
 """
 
-from results.published.figure import Published, Source
+from results.published.figure import RATIOS, Published, Source
 from results.published.reader import Group, PublishedError, read, read_topics
 
-__all__ = ["Group", "Published", "PublishedError", "Source", "read", "read_topics"]
+__all__ = ["RATIOS", "Group", "Published", "PublishedError", "Source", "read", "read_topics"]
