@@ -1,5 +1,7 @@
 """A counted step is the step that runs: arithmetic, traffic, launches and memory."""
 
+from typing import Any
+
 import pytest
 import torch
 from torch import nn
@@ -34,6 +36,18 @@ def test_products_by_hand() -> None:
     step = count(nn.Linear(30, 20), torch.empty(7, 30))
 
     assert {"float32": 2 * (2 * 7 * 30 * 20)} == step.flop
+
+
+@pytest.mark.parametrize("groups", [1, 2, 64])
+@pytest.mark.parametrize("kind", [nn.Conv2d, nn.ConvTranspose2d])
+def test_a_gradient_of_a_convolution_costs_a_forward_pass(kind: Any, groups: int) -> None:
+    """Both gradients of a grouped convolution cost as much as two forward passes, and no more."""
+    layer = kind(64, 64, 3, padding=1, groups=groups, bias=False)
+    inputs = torch.empty(8, 64, 16, 16, requires_grad=True)
+
+    step = count(nn.Sequential(nn.BatchNorm2d(64), layer), inputs)
+
+    assert {"float32": 3 * 2 * 8 * 64 * (64 // groups) * 9 * 16 * 16} == step.flop
 
 
 def test_bytes_by_hand() -> None:
