@@ -103,11 +103,11 @@ def _differing(group: Group) -> list[str]:
 def _cell(figure: Published | None, fields: Iterable[str]) -> str:
     if figure is None:
         return f"<td>{NONE}</td>"
+    marked = f'data-figure="published.{figure.id}" data-kind="published"'
     also = [_said(field, getattr(figure, field)) for field in fields if getattr(figure, field)]
-    return (
-        f'<td data-figure="published.{figure.id}" data-kind="published">'
-        f"{escape(figure.text)}{_small(also if figure.unit not in RATIOS else [])}</td>"
-    )
+    if not also or figure.unit in RATIOS:
+        return f"<td {marked}>{escape(figure.text)}</td>"
+    return f"<td><span {marked}>{escape(figure.text)}</span>{_small(also)}</td>"
 
 
 def _small(words: Sequence[str]) -> str:

@@ -139,4 +139,4 @@ def test_every_group_can_be_drawn() -> None:
         root = html5lib.parse(table(group), namespaceHTMLElements=False)
 
         assert "" not in texts(root, "th"), group.id
-        assert len(group.figures) == len([e for e in root.iter("td") if e.get("data-figure")])
+        assert len(group.figures) == len([e for e in root.iter() if e.get("data-figure")])
