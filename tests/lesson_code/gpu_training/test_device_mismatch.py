@@ -8,6 +8,7 @@ import difflib
 import re
 import traceback
 from collections.abc import Callable
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -22,6 +23,7 @@ from lesson_code import models
 from lesson_code.gpu_training import device_mismatch, loop_gpu
 from lesson_code.models import MNISTClassifier
 from lesson_site.sections import read_section
+from tests.building import REPOSITORY
 
 CODE = Path(device_mismatch.__file__).parent.parent
 BEGINNING = "Expected all tensors to be on the same device"
@@ -218,6 +220,25 @@ def test_a_convolution_compares_types_in_words_of_its_own() -> None:
 
     said = CONVOLUTION.format("torch.FloatTensor", "torch.HalfTensor")
     assert str(caught.value).startswith(said)
+
+
+def quoted_messages() -> list[str]:
+    """The errors that the lesson quotes from others' logs, in the words of today's PyTorch."""
+    page = (REPOSITORY / "docs/gpu-training/device-mismatch.md").read_text(encoding="utf-8")
+    return re.findall(r"`([^`\n]*(?:same device|should be the same)[^`\n]*)`", page)
+
+
+def test_quoted_messages_are_those_of_the_installed_pytorch() -> None:
+    """The library has every part of them that does not depend on the tensors."""
+    filled_in = r"mat1|parameter|cpu|cuda:0|wrapper_\w+|torch\.(?:cuda\.)?FloatTensor"
+    parts = {part for said in quoted_messages() for part in re.split(filled_in, said)}
+    library = next((Path(torch.__file__).parent / "lib").glob("*torch_cpu.*"))
+
+    with library.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as words:
+        unknown = {part for part in parts if words.find(part.strip(" )").encode()) < 0}
+
+    assert 4 == len(quoted_messages())
+    assert set() == unknown
 
 
 @pytest.mark.gpu
