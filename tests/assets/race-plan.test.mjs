@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { agree, amountOf, crossover, groupOf, nameOf, sizeOf, sloped, sound, summary, tasksOf } from "../../docs/assets/elements/race/plan.js";
-import { rate, rounded, write } from "../../docs/assets/elements/race/quantities.js";
+import { rate, rounded, write } from "../../docs/assets/elements/quantities.js";
 
 /** A device that takes so many milliseconds per operation, and as many for the wait; what it was asked for. */
 function device(step, { wait = 0, noise = () => 0 } = {}) {

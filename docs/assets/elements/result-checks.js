@@ -4,7 +4,7 @@
 // Python: which cases and entries there are, their units, and the figures that several of them give.
 
 import { summary } from "./race/plan.js";
-import { rate, write } from "./race/quantities.js";
+import { rate, write } from "./quantities.js";
 
 /** @typedef {{[field: string]: any}} Json */
 
@@ -143,7 +143,7 @@ function follows(figure, { unit, samples, amount }) {
   const same = (/** @type {{value: number, spread: number}} */ { value, spread }) =>
     figure.noisy === time.noisy && close(figure.value, value) && close(figure.spread, spread);
   if (unit !== "s") return same(median);
-  const said = (/** @type {typeof median} */ of, /** @type {import("./race/quantities.js").Unit} */ as) =>
+  const said = (/** @type {typeof median} */ of, /** @type {import("./quantities.js").Unit} */ as) =>
     same(of) && figure.text === write(of.value, as, of.spread);
   if (said(median, "s") || amount === undefined) return said(median, "s");
   const worked = rate(amount, time);

@@ -18,11 +18,15 @@ from results.summary import entry, rate, summarise
 
 MODULES = Path(__file__).parents[3] / "docs" / "assets" / "elements" / "race"
 COUNT = 2_000
+UNITS = (
+    *("s", "samples_per_s", "flop_per_s", "bytes_per_s", "megabytes", "gigabytes", "times"),
+    *("percent", "count", "plain"),
+)
 KEYS = ("median", "smallest", "largest", "spread", "noisy")
 
 SUMMARIES = """
 import { summary } from "./plan.js";
-import { rate, write } from "./quantities.js";
+import { rate, write } from "../quantities.js";
 answer(input.map(({ samples, amount, unit }) => {
   const time = summary(samples);
   const { value, spread } = rate(amount, time);
@@ -31,7 +35,7 @@ answer(input.map(({ samples, amount, unit }) => {
 }));
 """
 TEXTS = """
-import { write } from "./quantities.js";
+import { write } from "../quantities.js";
 answer(input.map(([value, unit, spread]) => write(value, unit, spread)));
 """
 CROSSOVERS = """
@@ -79,7 +83,9 @@ def in_node(script: str, given: object = None) -> Any:
         'import { readFileSync } from "node:fs";',
         'const input = JSON.parse(readFileSync(0, "utf8"));',
         "const answer = (value) => process.stdout.write(JSON.stringify(value));",
-        script.replace('"./', f'"{MODULES.as_uri()}/'),
+        script.replace('"../', f'"{MODULES.parent.as_uri()}/').replace(
+            '"./', f'"{MODULES.as_uri()}/'
+        ),
     )
     done = subprocess.run(
         [node(), "--input-type=module", "--eval", "\n".join(lines)],
@@ -134,7 +140,7 @@ def test_numbers_that_lie_in_the_middle_are_written_as_python_writes_them() -> N
     given = [
         (value, unit, spread)
         for value in values
-        for unit in ("s", "samples_per_s", "flop_per_s")
+        for unit in UNITS
         for spread in (0, value * 10 ** draw.uniform(-4, 1))
     ]
 

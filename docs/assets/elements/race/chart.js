@@ -4,12 +4,12 @@
 import { html, svg } from "../mission/draw.js";
 import { spread } from "../mission/ledger-chart.js";
 import { AGREEMENT, BATCHES, LESSON_WIDTH, PRODUCTS, ascending, crossover, groupOf, quartile, sizeOf } from "./plan.js";
-import { rate, rounded, write } from "./quantities.js";
+import { rate, rounded, write } from "../quantities.js";
 
 /** @typedef {import("./race.js").Point} Point */
 /** @typedef {import("./race.js").Gap} Gap */
 /** @typedef {import("./race.js").Points} Points */
-/** @typedef {import("./quantities.js").Unit} Unit */
+/** @typedef {import("../quantities.js").Unit} Unit */
 /**
  * A curve that a result file holds.
  * @typedef {object} Recorded

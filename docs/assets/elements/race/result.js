@@ -4,7 +4,7 @@
 // that stands in for a GPU was not asked for, so nothing of it goes into the file.
 
 import { groupOf, nameOf } from "./plan.js";
-import { rate, write } from "./quantities.js";
+import { rate, write } from "../quantities.js";
 
 /** @typedef {import("./race.js").Point} Point */
 /**

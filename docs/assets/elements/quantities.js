@@ -1,13 +1,19 @@
-// Numbers of the race as text, written as Python writes them in a result file. Pure.
+// Numbers as text, written as Python writes them in a result file. Pure.
 //
-// The rules are those of results/quantities.py and results/summary.py, for the three units
-// that the race has; a test compares both sides on random numbers.
+// The rules are those of results/quantities.py and results/summary.py, for positive numbers in the
+// units that the race and the axes of charts have; a test compares both sides on random numbers.
 
-/** @typedef {"s" | "samples_per_s" | "flop_per_s"} Unit */
+/**
+ * @typedef {"s" | "samples_per_s" | "flop_per_s" | "bytes_per_s" | "megabytes" | "gigabytes" | "times" |
+ *   "percent" | "count" | "plain"} Unit
+ */
 /** @typedef {{value: number, spread: number, noisy: boolean}} Estimate */
 
 const SPACE = "\u00a0";
+const SUPERSCRIPTS = "⁻⁰¹²³⁴⁵⁶⁷⁸⁹";
 const SIGNIFICANT_DIGITS = 3;
+/** @type {{[unit: string]: [number, string]}} */
+const PLAIN = { samples_per_s: [1, "per second"], megabytes: [1e6, "MB"], gigabytes: [1e9, "GB"], times: [1, "times"] };
 /** @type {[number, string][]} */
 const PREFIXES = [
   [1e12, "T"],
@@ -33,10 +39,29 @@ export function rate(amount, { median, spread, noisy }) {
  * @param {number} spread in the same unit; zero if the value is exact
  */
 export function write(value, unit, spread = 0) {
+  const plain = PLAIN[unit];
+  if (plain) return `${rounded(value / plain[0], spread / plain[0])}${SPACE}${plain[1]}`;
   if (unit === "s") return seconds(value, spread);
-  if (unit === "samples_per_s") return `${rounded(value, spread)}${SPACE}per second`;
+  if (unit === "percent") return `${percent(value, spread)}${SPACE}%`;
+  if (unit === "count" || unit === "plain") return bare(value, spread);
   const [factor, prefix] = PREFIXES.find(([least]) => value >= least) ?? [1, ""];
-  return `${rounded(value / factor, spread / factor)}${SPACE}${prefix}FLOP/s`;
+  return `${rounded(value / factor, spread / factor)}${SPACE}${prefix}${unit === "bytes_per_s" ? "B/s" : "FLOP/s"}`;
+}
+
+/** @param {number} value @param {number} spread */
+function percent(value, spread) {
+  if (value === Math.round(value)) return value.toFixed(0);
+  return spread || value < 1 ? rounded(value, spread) : grouped(nearest(value, -1), -1).replaceAll(",", "");
+}
+
+/** @param {number} value @param {number} spread */
+function bare(value, spread) {
+  if ((value > 0 && value < 1e-3) || value >= 1e15) {
+    const [mantissa = "", exponent = ""] = value.toExponential(value < 1 ? 1 : 2).split("e");
+    const raised = exponent.replace(/[-\d]/g, (sign) => SUPERSCRIPTS["-0123456789".indexOf(sign)] ?? "").replace("+", "");
+    return `${mantissa}${SPACE}×${SPACE}10${raised}`;
+  }
+  return value === Math.round(value) ? value.toLocaleString("en") : rounded(value, spread);
 }
 
 /** @param {number} value @param {number} spread */
