@@ -1,7 +1,8 @@
 """Charts of measured and recorded values, one module each.
 
-Each is a static drawing with its finding as the caption, where it was measured, and the values as a
-table; the same values go along for the browser, which draws an interactive chart if asked.
+Each describes itself once and becomes a drawing with its finding as the caption, where it was
+measured, and the values as a table. The description goes along for the browser, in which readers
+point at marks and add their own machine.
 """
 
 from collections.abc import Callable
@@ -20,7 +21,7 @@ from lesson_site.charts import (
     race,
     sweep,
 )
-from lesson_site.charts.base import Chart, to_html
+from lesson_site.charts.base import Chart, to_html, with_cards
 from lesson_site.errors import PageError
 from lesson_site.fences import Options, fence
 from results.store import Store, open_store
@@ -46,6 +47,6 @@ def chart(source: str, options: Options, md: Markdown) -> str:
     name = options["show"]
     if name not in CHARTS:
         raise PageError(f"there is no chart {name!r}; there are {', '.join(sorted(CHARTS))}")
-    return to_html(
-        name, CHARTS[name](open_store()), int(md.htmlStash.html_counter), "late" in options
-    )
+    store = open_store()
+    drawn = with_cards(CHARTS[name](store), store)
+    return to_html(name, drawn, int(md.htmlStash.html_counter), "late" in options)

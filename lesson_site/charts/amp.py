@@ -3,15 +3,20 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lesson_site.charts import plots
 from lesson_site.charts.base import (
+    CARD,
+    CARD_NAME,
     NOTHING_MEASURED,
     Chart,
+    Source,
+    is_forecast,
+    listed,
     measured_together,
     noise_warning,
+    on_card,
     times,
 )
-from lesson_site.charts.drawing import Bar, bar_chart, log_axis
+from lesson_site.charts.description import Group, Row, Rows, mark_of
 from results.quantities import write
 from results.store import Figure, Store
 
@@ -22,11 +27,11 @@ FORMATS = {
     "bfloat16": "bfloat16 autocast",
     "float16": MIXED,
 }
-SETUPS = (
-    ("MNIST classifier, CPU", "amp.mnist.cpu", ("float32", "bfloat16"), 1),
-    ("MNIST classifier, GPU", "amp.mnist.cuda", ("float32", "bfloat16", "float16"), 2),
-    ("Four layers of 4,096, GPU", "amp.large.cuda", tuple(FORMATS), 2),
-    ("ResNet-18, GPU", "cnn_step.batch_128.cuda", ("float32", "tf32", "float16"), 2),
+SETUPS = (  # model, its figures, formats, and the step that is forecast
+    ("MNIST classifier", "amp.mnist.cpu", ("float32", "bfloat16"), ""),
+    ("MNIST classifier", "amp.mnist.cuda", ("float32", "bfloat16", "float16"), "amp.mnist"),
+    ("Four layers of 4,096", "amp.large.cuda", tuple(FORMATS), "amp.large"),
+    ("ResNet-18", "cnn_step.batch_128.cuda", ("float32", "tf32", "float16"), "cnn_step.batch_128"),
 )
 ALIKE = 1.1  # a quotient below this is called about the same
 
@@ -36,65 +41,76 @@ class Step:
     """A training step of one model in one format.
 
     Attributes:
-        setup: Model and device.
+        model: The model.
+        device: ``CPU`` or ``GPU``.
         format: The number format.
         time: Seconds.
         peak: Most bytes held on the GPU; None on a CPU, where they aren't counted.
-        color: The number of its colour.
     """
 
-    setup: str
+    model: str
+    device: str
     format: str
     time: Figure
     peak: Figure | None
-    color: int
 
 
 def draw(store: Store) -> Chart:
     """Seconds per step in float32 and in shorter formats, with the peak memory beside."""
     source = measured_together(store, "mixed_precision", "cnn_step")
-    steps = [
-        Step(
-            setup,
-            FORMATS[format],
-            source.figure(f"{name}_{format}"),
-            source.figure(f"{name}_{format}_peak") if name.endswith("cuda") else None,
-            color,
-        )
-        for setup, name, formats, color in SETUPS
-        for format in formats
-    ]
-    axis = log_axis([step.time.value for step in steps if step.time.value is not None], "s")
-    bars = [Bar(step.setup, step.format, step.time, step.color) for step in steps]
-    svg, height = bar_chart(bars, axis)
+    setups = [_steps(source, *setup) for setup in SETUPS]
+    steps = [step for setup in setups for step in setup]
     return Chart(
         "Time of a training step in float32 and in mixed precision",
         finding(steps),
-        svg,
-        height,
-        ("Model and device", "Format", "Time per step", "Peak memory"),
-        [(step.setup, step.format, step.time, step.peak or "not counted") for step in steps],
+        Rows([_group(setup) for setup in setups], "s", log=True),
+        ("Model", "Device", "Format", "Time per step", "Peak memory"),
+        [
+            (step.model, _place(step), step.format, step.time, step.peak or "not counted")
+            for step in steps
+        ],
         source.where,
-        [plots.bars_of(device, bars, color) for device, color in (("CPU", 1), ("GPU", 2))],
-        plots.bar_layout("Time per step", list(map(plots.line_of, bars)), axis),
     )
+
+
+def _steps(
+    source: Source, model: str, name: str, formats: Sequence[str], forecast: str
+) -> list[Step]:
+    """A model's steps on one device; forecasts where no GPU has measured them."""
+    names = [f"{name}_{format}" for format in formats]
+    labels = [FORMATS[format] for format in formats]
+    if not forecast:
+        seconds = source.figures(names)
+        return [Step(model, "CPU", *of, None) for of in zip(labels, seconds, strict=True)]
+    of_card = [f"forecast.{forecast}.{format}.{CARD}" for format in formats]
+    seconds = source.or_forecasts(names, [f"{name}.time" for name in of_card])
+    peaks = source.or_forecasts(
+        [f"{name}_peak" for name in names], [f"{name}.memory" for name in of_card]
+    )
+    return [Step(model, "GPU", *of) for of in zip(labels, seconds, peaks, strict=True)]
+
+
+def _group(steps: Sequence[Step]) -> Group:
+    first, color = steps[0], 1 if steps[0].device == "CPU" else 2
+    seconds = [step.time for step in steps]
+    title = f"{first.model}, CPU" if first.device == "CPU" else on_card(first.model, seconds)
+    rows = [Row(step.format, color, mark_of(step.time)) for step in steps]
+    return Group(title, rows, card=CARD_NAME)
+
+
+def _place(step: Step) -> str:
+    return CARD_NAME if is_forecast([step.time]) else step.device
 
 
 def finding(steps: Sequence[Step]) -> str:
     """For each model, how much faster than float32 the shortest format is, and what it saves."""
-    if not any(step.time.known for step in steps):
+    setups = dict.fromkeys((step.model, step.device) for step in steps)
+    grouped = [[step for step in steps if (step.model, step.device) == setup] for setup in setups]
+    sentences = [_compared(first, others[-1]) for first, *others in grouped]
+    said = " ".join(filter(None, sentences))
+    if not said:
         return NOTHING_MEASURED
-    sentences, missing = [], []
-    for setup in dict.fromkeys(step.setup for step in steps):
-        first, *others = [step for step in steps if step.setup == setup]
-        sentence = _compared(first, others[-1])
-        if sentence:
-            sentences.append(sentence)
-        else:
-            missing.append(setup)
-    if missing:
-        sentences.append(f"Not measured yet: {'; '.join(missing)}.")
-    return " ".join(sentences) + noise_warning([step.time for step in steps])
+    return said + noise_warning([step.time for step in steps])
 
 
 def _compared(before: Step, after: Step) -> str:
@@ -102,6 +118,9 @@ def _compared(before: Step, after: Step) -> str:
     slow, quick = before.time.value, after.time.value
     if slow is None or quick is None:
         return ""
+    if is_forecast([before.time, after.time]):
+        both = [f"{step.time.text} in {step.format}" for step in (before, after)]
+        return f"{before.model}, forecast for a {CARD_NAME}: {listed(both)}."
     quotient = max(slow, quick) / min(slow, quick)
     if quotient < ALIKE:
         speed = "takes about as long as float32"
@@ -109,7 +128,8 @@ def _compared(before: Step, after: Step) -> str:
         speed = f"is {times(quotient)} as fast as float32"
     else:
         speed = f"takes {times(quotient)} as long as float32"
-    return f"{before.setup}: {after.format} {speed}{_memory(before.peak, after.peak)}."
+    where = f"{before.model}, {before.device}"
+    return f"{where}: {after.format} {speed}{_memory(before.peak, after.peak)}."
 
 
 def _memory(before: Figure | None, after: Figure | None) -> str:

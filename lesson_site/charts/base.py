@@ -1,20 +1,29 @@
 """What every chart consists of, and the HTML that it becomes."""
 
-import json
-import logging
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from functools import lru_cache
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from html import escape
-from typing import Any
 
-from lesson_site import vendor
+from lesson_code.forecast.cards import read_cards
+from lesson_site.charts.description import CARD as CARD_PLACE
+from lesson_site.charts.description import (
+    Description,
+    Mark,
+    is_empty,
+    mark_of,
+    marks_in,
+    to_json,
+)
+from lesson_site.charts.drawing import draw, said, to_svg
 from results.groups import group_of
 from results.quantities import write
-from results.store import Figure, Store, one_a_machine
+from results.store import Figure, FigureError, Store, one_a_machine
 
-LOG = logging.getLogger("mkdocs.lesson_site.charts")  # a child of MkDocs' own, so that it shows
-NOTHING_MEASURED = "Nothing of this has been measured yet."
+NOTHING_MEASURED = "This chart has nothing to draw until somebody measures it."
+NOTHING_RECORDED = "This chart has nothing to draw until somebody records it."
+DASH = "–"
+# Whose forecasts are drawn until the reader chooses another card, and what readers call it
+CARD, CARD_NAME = "t4", "T4"
 
 Cell = str | Figure
 Row = Sequence[Cell]
@@ -27,25 +36,33 @@ class Chart:
     Attributes:
         title: What is shown.
         finding: What it says, computed from the values.
-        svg: The drawing without its outer element.
-        height: Its height in pixels.
+        description: What is drawn, by Python and later by the browser.
         head: Titles of the table's columns.
         rows: The same values as a table; a cell is words or a named figure.
-        source: Where and when they were measured.
-        traces: The same values once more, for Plotly; its reference says what a trace may hold.
-            ``customdata`` names the figure of each point, ``meta`` the number of its colour.
-        layout: Axes and height of the interactive chart; the browser adds fonts and colours.
+        source: Where and when what is measured was measured.
+        cards: By card, its forecasts under the names of those that are drawn.
     """
 
     title: str
     finding: str
-    svg: str
-    height: int
+    description: Description
     head: Sequence[str]
     rows: Sequence[Row]
     source: str
-    traces: Sequence[dict[str, Any]] = ()
-    layout: dict[str, Any] = field(default_factory=dict)
+    cards: Mapping[str, "CardForecasts"] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class CardForecasts:
+    """What takes the place of a chart's forecasts once the reader has chosen another card.
+
+    Attributes:
+        label: The card's name.
+        figures: Its forecasts; what is not forecast for it is not drawn.
+    """
+
+    label: str
+    figures: Mapping[str, Mark]
 
 
 @dataclass(frozen=True)
@@ -71,71 +88,81 @@ def to_html(name: str, chart: Chart, number: int = 0, late: bool = False) -> str
         late: Whether what makes it interactive comes only when the reader is near.
     """
     of = f"chart-{name}-{number}"
-    head = "".join(f'<th scope="col">{escape(title)}</th>' for title in chart.head)
-    body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in chart.rows)
+    cards = f' data-cards="{escape(to_json(chart.cards))}"' if chart.cards else ""
     late_mark = ' data-late=""' if late else ""
-    known = bool(chart.source) and not _is_empty(chart)
-    source = f' <span class="chart-source">{escape(chart.source)}</span>' if known else ""
+    empty = is_empty(chart.description)
+    source = (
+        f' <span class="chart-source">{escape(_source(chart))}</span>' if _source(chart) else ""
+    )
+    nodes, height = ([], 0) if empty else draw(chart.description)
+    hidden = ' hidden=""' if empty else ""
     return (
-        f'<figure class="chart chart-{name}"><interactive-chart{_plot(chart)}{late_mark}>'
-        f'<svg class="chart-drawing" width="100%" height="{chart.height}" role="img" '
-        f'aria-labelledby="{of}-title" aria-describedby="{of}-finding">'
+        f'<figure class="chart chart-{name}">'
+        f'<interactive-chart data-chart="{escape(to_json(chart.description))}"{cards}{late_mark}>'
+        f'<div class="chart-frame"{hidden}>'
+        f'<svg class="chart-drawing {chart.description.shape}" width="100%" height="{height}" '
+        f'role="img" aria-labelledby="{of}-title" aria-describedby="{of}-finding">'
         f'<title id="{of}-title">{escape(chart.title)}</title>'
-        f'<desc id="{of}-finding">{escape(chart.finding)}</desc>{chart.svg}</svg>'
-        '<details class="chart-table" data-search-exclude="">'
-        "<summary>The same values as a table</summary>"
-        f'<div class="chart-scroll" tabindex="0" role="region" aria-label="{escape(chart.title)}">'
-        f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div></details>"
+        f'<desc id="{of}-finding">{escape(chart.finding)}</desc>{to_svg(nodes)}</svg></div>'
+        f'<p class="chart-readout"{hidden}></p>{_table(chart)}'
         f"</interactive-chart><figcaption>{escape(chart.finding)}{source}</figcaption></figure>"
     )
 
 
-def with_noise(figure: Figure) -> str:
-    """A figure's text, and whether its measurement was restless."""
-    return f"{figure.text} (noisy)" if figure.noisy else figure.text
+def _source(chart: Chart) -> str:
+    """Where it was measured; nothing where everything drawn is a forecast or published."""
+    marks = marks_in(chart.description)
+    measured = any(mark.value is not None and mark.kind == "measured" for mark in marks)
+    return chart.source if measured else ""
+
+
+def _table(chart: Chart) -> str:
+    """The values once more, and below them what would measure those that are missing."""
+    head = "".join(f'<th scope="col">{escape(title)}</th>' for title in chart.head)
+    body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in chart.rows)
+    needs = dict.fromkeys(
+        cell.source
+        for row in chart.rows
+        for cell in row
+        if isinstance(cell, Figure) and not cell.known
+    )
+    more = f"<p>{DASH}: {escape('; '.join(needs).replace('`', ''))}.</p>" if needs else ""
+    return (
+        '<details class="chart-table" data-search-exclude="">'
+        "<summary>The same values as a table</summary>"
+        f'<div class="chart-scroll" tabindex="0" role="region" aria-label="{escape(chart.title)}">'
+        f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>{more}</details>"
+    )
 
 
 def _cell(cell: Cell) -> str:
     if isinstance(cell, str):
         return f"<td>{escape(cell)}</td>"
-    return f'<td data-figure="{escape(cell.name)}">{escape(with_noise(cell))}</td>'
+    band = f", {cell.band}" if cell.band else ""
+    text = f"{said(mark_of(cell))}{band}" if cell.known else DASH
+    named = f'data-figure="{escape(cell.name)}" data-kind="{cell.kind}"'
+    return f"<td {named}>{escape(text)}</td>"
 
 
-def _is_empty(chart: Chart) -> bool:
-    """Whether none of its figures is measured; recorded values are no figures, and always there."""
-    figures = [cell for row in chart.rows for cell in row if isinstance(cell, Figure)]
-    return bool(figures) and not any(figure.known for figure in figures)
+def with_cards(chart: Chart, store: Store) -> Chart:
+    """The chart with the forecasts of every other card."""
+    names = {m.name for m in marks_in(chart.description) if m.kind == "forecast" and m.name}
+    if not names:
+        return chart
+    others = [card for card in read_cards().values() if card.id != CARD]
+    found = {card.id: CardForecasts(card.name, _of_card(card.id, names, store)) for card in others}
+    return replace(chart, cards=found)
 
 
-def _plot(chart: Chart) -> str:
-    """What the browser needs to draw the chart itself; nothing where it can't."""
-    size_kb = vendor.compressed_kb(vendor.PLOTLY)
-    if size_kb is None:
-        _say_once("charts are static only; `python -m lesson_site.vendor` fetches what draws them")
-        return ""
-    if not chart.traces:
-        return ""
-    plot = json.dumps(plotly_figure(chart), ensure_ascii=False, separators=(",", ":"))
-    empty = ' data-empty=""' if _is_empty(chart) else ""
-    return f' data-bundle="{vendor.PLOTLY}" data-kb="{size_kb}"{empty} data-plot="{escape(plot)}"'
-
-
-def plotly_figure(chart: Chart) -> dict[str, Any]:
-    """Data and layout as Plotly writes them, without its template, which is most of the bytes.
-
-    Raises:
-        ValueError: If Plotly doesn't know something in a trace or the layout.
-    """
-    from plotly import graph_objects  # takes a third of a second, so only builds with charts do it
-
-    figure = graph_objects.Figure(list(chart.traces), chart.layout).to_plotly_json()
-    figure["layout"].pop("template", None)
-    return {"data": figure["data"], "layout": figure["layout"]}
-
-
-@lru_cache
-def _say_once(sentence: str) -> None:
-    LOG.info(sentence)
+def _of_card(card: str, names: Iterable[str], store: Store) -> dict[str, Mark]:
+    figures: dict[str, Mark] = {}
+    for name in sorted(names):
+        try:
+            figure = store.figure(name.replace(f".{CARD}.", f".{card}."))
+        except FigureError:  # a format that this card does not have
+            continue
+        figures[name] = replace(mark_of(figure), name="")
+    return figures
 
 
 # What the charts read
@@ -160,6 +187,26 @@ class Source:
     def figures(self, names: Sequence[str]) -> list[Figure]:
         """Several figures."""
         return [self.store.figure(name) for name in names]
+
+    def or_forecasts(self, names: Sequence[str], forecasts: Sequence[str]) -> list[Figure]:
+        """What a GPU measured; where it measured none of them, their forecasts instead.
+
+        Args:
+            names: The measured figures' names.
+            forecasts: Of each, its forecast's name; empty where there is none.
+        """
+        measured = self.figures(names)
+        if any(figure.known for figure in measured):
+            return measured
+        return [
+            self._forecast(name) or figure for figure, name in zip(measured, forecasts, strict=True)
+        ]
+
+    def _forecast(self, name: str) -> Figure | None:
+        try:
+            return self.store.figure(name) if name else None
+        except FigureError:  # a step that is not counted
+            return None
 
 
 def measured_together(store: Store, *cases: str) -> Source:
@@ -201,6 +248,16 @@ def listed(words: Sequence[str]) -> str:
 def capital(text: str) -> str:
     """A sentence's beginning."""
     return text[0].upper() + text[1:]
+
+
+def is_forecast(figures: Sequence[Figure]) -> bool:
+    """Whether these are forecasts, since no GPU has measured any of them."""
+    return any(figure.known and figure.kind == "forecast" for figure in figures)
+
+
+def on_card(title: str, figures: Sequence[Figure]) -> str:
+    """A title that names the GPU: the card of the forecasts, or the one that measured."""
+    return f"{title}, {CARD_PLACE}" if is_forecast(figures) else f"{title}, GPU"
 
 
 def noise_warning(figures: Sequence[Figure]) -> str:

@@ -2,12 +2,11 @@
 
 import math
 
-from lesson_site.charts.base import Chart, capital, listed
-from lesson_site.charts.drawing import Axis, Line, line_chart, text, x_of, y_of
-from lesson_site.charts.plots import Trace
+from lesson_site.charts.base import NOTHING_RECORDED, Chart, capital, listed
+from lesson_site.charts.description import Below, Mark, Plane, Series
 from results import recorded
 from results.quantities import in_words
-from results.store import NOT_MEASURED, Store
+from results.store import Store
 
 DEMONSTRATION = "gpu_training/float16_demonstration:print_demonstration"
 TITLE = "Loss of four runs whose gradients are too small for float16"
@@ -17,15 +16,13 @@ ARMS = (
     ("all_float16", "all float16", "8 4"),
     ("autocast_without_scaler", "autocast without scaler", "2 5"),
 )
-PLOTLY_DASHES = {"": "solid", "2 4": "dot", "8 4": "dash", "2 5": "dashdot"}
 
 
 def draw(_: Store) -> Chart:
     """Loss per epoch of the four arms with gradients below float16's range."""
     recording = recorded.read(DEMONSTRATION)
     if recording is None:
-        drawing = text(0, 20, f"The losses are {NOT_MEASURED}.")
-        return Chart(TITLE, "Nothing of this has been recorded yet.", drawing, 30, ("Run",), [], "")
+        return Chart(TITLE, NOTHING_RECORDED, _plane({}, {}), ("Run",), [], "")
     arms = recording.data["shrunk"]
     losses = {label: list(map(float, arms[name]["loss"])) for name, label, _ in ARMS}
     epochs = range(1, len(losses["float32"]) + 1)
@@ -33,21 +30,13 @@ def draw(_: Store) -> Chart:
         label: [recording.written(("shrunk", name, "loss", at - 1), ".4f") for at in epochs]
         for name, label, _ in ARMS
     }
-    svg, height = _lines(losses)
     return Chart(
         TITLE,
         finding(losses, {label: row[-1] for label, row in texts.items()}),
-        svg,
-        height,
+        _plane(losses, texts),
         ("Run", *(f"Epoch {epoch}" for epoch in epochs)),
         [(label, *row) for label, row in texts.items()],
         recording.caption,
-        [_trace(label, texts[label], losses) for label in losses],
-        {
-            "height": 380,
-            "xaxis": {"title": {"text": "Epoch"}, "dtick": 1},
-            "yaxis": {"title": {"text": "Loss"}, "rangemode": "tozero"},
-        },
     )
 
 
@@ -79,22 +68,25 @@ def _color(label: str, losses: dict[str, list[float]]) -> int:
     return 1 if label in _coinciding(losses)[0] else 3
 
 
-def _lines(losses: dict[str, list[float]]) -> tuple[str, int]:
+def _plane(losses: dict[str, list[float]], texts: dict[str, list[str]]) -> Plane:
     """A line for each run, labelled directly; runs that coincide share a label."""
-    most = math.ceil(max(max(values) for values in losses.values()) * 2) / 2
-    epochs = range(1, len(next(iter(losses.values()))) + 1)
-    x = Axis(1, max(2, epochs[-1]), list(epochs), "count")
-    y = Axis(0, most, range(math.floor(most) + 1), "plain")
-    lines = [
-        Line(label, list(zip(epochs, values, strict=True)), _color(label, losses), _dash(label))
+    count = max(2, *map(len, losses.values())) if losses else 2
+    below = Below("Epoch", 1, count, [(epoch, str(epoch)) for epoch in range(1, count + 1)])
+    series = [
+        Series(label, _color(label, losses), _points(values, texts[label]), _dash(label))
         for label, values in losses.items()
     ]
-    svg, height = line_chart(lines, x, y, ("Epoch", "Loss"), key=False)
-    for together in _coinciding(losses):
-        above = y_of(y, losses[together[0]][-1]) - 9
-        at = x_of(x, epochs[-1])
-        svg += text(at, above, listed(together), anchor="end", size=13, weight="bold")
-    return svg, height
+    notes = [
+        (len(losses[together[0]]), losses[together[0]][-1], listed(together))
+        for together in _coinciding(losses)
+    ]
+    return Plane(below, "Loss", "plain", series, key=False, notes=notes)
+
+
+def _points(values: list[float], texts: list[str]) -> list[tuple[float, Mark]]:
+    """Losses with their texts; recorded, not measured by the job, so no figure has their names."""
+    marks = [Mark(value, text) for value, text in zip(values, texts, strict=True)]
+    return list(enumerate(marks, 1))
 
 
 def _coinciding(losses: dict[str, list[float]], tolerance: float = 0.05) -> list[list[str]]:
@@ -109,21 +101,6 @@ def _coinciding(losses: dict[str, list[float]], tolerance: float = 0.05) -> list
         else:
             groups.append([label])
     return groups
-
-
-def _trace(label: str, texts: list[str], losses: dict[str, list[float]]) -> Trace:
-    """A run for Plotly; recorded, not measured by the job, so no figure of a result file."""
-    return {
-        "type": "scatter",
-        "mode": "lines+markers",
-        "name": label,
-        "x": list(range(1, len(texts) + 1)),
-        "y": losses[label],
-        "line": {"dash": PLOTLY_DASHES[_dash(label)]},
-        "hovertext": [f"{label}<br>Epoch {at}: loss {text}" for at, text in enumerate(texts, 1)],
-        "hoverinfo": "text",
-        "meta": _color(label, losses),
-    }
 
 
 def _dash(label: str) -> str:

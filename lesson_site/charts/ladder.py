@@ -3,16 +3,19 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lesson_site.charts import plots
 from lesson_site.charts.base import (
+    CARD,
+    CARD_NAME,
     NOTHING_MEASURED,
     Chart,
     Source,
+    is_forecast,
     measured_together,
     noise_warning,
+    on_card,
     times,
 )
-from lesson_site.charts.drawing import Bar, bar_chart, log_axis
+from lesson_site.charts.description import Group, Row, Rows, mark_of
 from results.store import Figure, Store
 
 RUNGS = {
@@ -60,47 +63,44 @@ def draw(store: Store) -> Chart:
     source = measured_together(store, "ladder", "matmul", "copies")
     rungs = [rung for _, device, _ in DEVICES for rung in _rungs(source, device)]
     limits = {label: source.figure(f"ladder.{device}_limit") for label, device, _ in DEVICES}
-    colors = {label: color for label, _, color in DEVICES}
-    bars = [Bar(rung.device, rung.title, rung.time, colors[rung.device]) for rung in rungs]
-    figures = [rung.time for rung in rungs] + list(limits.values())
-    axis = log_axis([figure.value for figure in figures if figure.value is not None], "s")
-    svg, height = bar_chart(bars, axis, limits)
-    traces = []
-    lines = [f"{rung.device}: {rung.label}" for rung in rungs]
-    for label, _, color in DEVICES:
-        own = [rung for rung in rungs if rung.device == label]
-        labels = [f"{label}: {rung.label}" for rung in own]
-        traces.append(plots.bar_trace(label, labels, [rung.time for rung in own], color))
-        traces.append(plots.limit(f"{label}’s limit", labels, limits[label]))
+    groups = [
+        _group([rung for rung in rungs if rung.device == label], limits[label], color)
+        for label, _, color in DEVICES
+    ]
     return Chart(
         "Time of one MNIST epoch on the speed ladder",
         finding(rungs, limits),
-        svg,
-        height,
+        Rows(groups, "s", log=True),
         ("Rung", "Device", "Time per epoch", "Times as fast", "Test accuracy"),
         [
             (rung.title, rung.device, rung.time, rung.speedup or "the first rung", rung.accuracy)
             for rung in rungs
         ],
         source.where,
-        traces,
-        plots.bar_layout("Time per epoch", lines, axis),
     )
+
+
+def _group(rungs: Sequence[Rung], limit: Figure, color: int) -> Group:
+    """A device's rungs, and the limit computed for it."""
+    seconds = [rung.time for rung in rungs]
+    title = on_card("One epoch", seconds) if rungs[0].device == "GPU" else "One epoch, CPU"
+    rows = [Row(rung.title, color, mark_of(rung.time)) for rung in rungs]
+    return Group(title, rows, [Row("Limit", 3, mark_of(limit))], CARD_NAME)
 
 
 def _rungs(source: Source, device: str) -> list[Rung]:
     """The rungs of a device that the catalogue lists, from the first to the last."""
     first = source.figure(f"ladder.{device}_textbook_accuracy").value
+    listed = [name for name in RUNGS if f"ladder.{device}_{name}" in source.store.definitions]
+    keys = [f"ladder.{device}_{name}" for name in listed]
+    of_card = [f"forecast.ladder.{name}.{CARD}.time" if device == "cuda" else "" for name in listed]
     rungs = []
-    for name, label in RUNGS.items():
-        key = f"ladder.{device}_{name}"
-        if key not in source.store.definitions:
-            continue
+    for name, key, seconds in zip(listed, keys, source.or_forecasts(keys, of_card), strict=True):
         accuracy = source.figure(f"{key}_accuracy")
         equal = first is None or accuracy.value is None or not below(accuracy.value, first)
         speedup = source.figure(f"{key}_speedup") if name != "textbook" else None
         device_label = "CPU" if device == "cpu" else "GPU"
-        rungs.append(Rung(device_label, label, source.figure(key), speedup, accuracy, equal))
+        rungs.append(Rung(device_label, RUNGS[name], seconds, speedup, accuracy, equal))
     return rungs
 
 
@@ -113,7 +113,8 @@ def finding(rungs: Sequence[Rung], limits: dict[str, Figure]) -> str:
     """The best rung of each device, what it is worth, and how far from the limit it stays."""
     if not any(rung.time.known for rung in rungs):
         return NOTHING_MEASURED
-    sentences = [_best(device, rungs, limits.get(device)) for device, _, _ in DEVICES]
+    told = [_best(device, rungs, limits.get(device)) for device, _, _ in DEVICES]
+    sentences = list(filter(None, told))
     unequal = [rung for rung in rungs if not rung.equal]
     if unequal:
         names = ", ".join(f"{rung.label} ({rung.device})" for rung in unequal)
@@ -128,9 +129,14 @@ def _best(device: str, rungs: Sequence[Rung], limit: Figure | None) -> str:
         if rung.device == device and rung.equal and rung.time.value is not None
     ]
     if not timed:
-        return f"The {device}’s rungs have not been measured yet."
+        return ""
     value, best = min(timed, key=lambda pair: pair[0])
     first_value, first = timed[0]
+    if is_forecast([best.time]):
+        return (
+            f"On a {CARD_NAME} the forecast goes from {first.time.text} an epoch down to "
+            f"{best.time.text}, on the rung “{best.label}”."
+        )
     if best is first:
         return f"On the {device} no rung is faster than the first, {best.time.text} an epoch."
     gain = ""

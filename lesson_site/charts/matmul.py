@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from lesson_site.charts import plots
 from lesson_site.charts.base import (
     NOTHING_MEASURED,
     Chart,
@@ -11,8 +10,8 @@ from lesson_site.charts.base import (
     noise_warning,
     times,
 )
-from lesson_site.charts.drawing import DASHES, Axis, Line, line_chart, log_axis, text
-from results.store import NOT_MEASURED, Store
+from lesson_site.charts.description import DASHES, Below, Plane, Series, mark_of
+from results.store import Store
 
 BELOW = "n, of two n × n matrices"
 SIZES = (64, 128, 256, 512, 1024, 2048, 4096, 8192)
@@ -23,57 +22,27 @@ SERIES = (
     ("GPU, bfloat16", "cuda_bfloat16", 4),
     ("GPU, float16", "cuda_float16", 2),
 )
-PLOTLY_DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
 
 
 def draw(store: Store) -> Chart:
     """Floating-point operations per second over the size of the matrices, both logarithmic."""
     source = measured_together(store, "matmul")
     curves = [_curve(source.store, label, name) for label, name, _ in SERIES]
-    shown = [
-        (curve, color, dash)
+    below = Below(BELOW, SIZES[0], SIZES[-1], [(n, f"{n:,}") for n in SIZES], log=True)
+    series = [
+        Series(curve.label, color, [(n, mark_of(rate)) for n, rate in curve.rates.items()], dash)
         for curve, (_, _, color), dash in zip(curves, SERIES, DASHES, strict=True)
-        if curve.measured
-    ]
-    values = [value for curve in curves for value in curve.measured.values()]
-    x = Axis(SIZES[0], SIZES[-1], SIZES, "count", log=True)
-    y = log_axis(values, "flop_per_s")
-    svg, height = text(0, 20, f"Matrix products are {NOT_MEASURED}."), 30
-    if values:
-        lines = [
-            Line(curve.label, list(curve.measured.items()), color, dash)
-            for curve, color, dash in shown
-        ]
-        svg, height = line_chart(lines, x, y, (BELOW, "FLOP/s"))
-    names = [f"n = {n:,}" for n in SIZES]
-    traces = [
-        plots.line(
-            curve.label,
-            list(curve.rates),
-            list(curve.rates.values()),
-            names[: len(curve.rates)],
-            color,
-        )
-        | {"line": {"dash": dash}}
-        for curve, (_, _, color), dash in zip(curves, SERIES, PLOTLY_DASHES, strict=True)
     ]
     return Chart(
         "Speed of matrix products over their size",
         finding(curves),
-        svg,
-        height,
+        Plane(below, "FLOP/s", "flop_per_s", series, log=True),
         ("n", *(curve.label for curve in curves)),
         [
             (f"{n:,}", *(curve.rates.get(n, "not part of the job") for curve in curves))
             for n in SIZES
         ],
         source.where,
-        traces,
-        {
-            "height": 460,
-            "xaxis": plots.axis_layout(BELOW, x, before=0.04),
-            "yaxis": plots.axis_layout("FLOP/s", y, before=0.04),
-        },
     )
 
 
@@ -93,8 +62,6 @@ def finding(curves: Sequence[Curve]) -> str:
     sentences = [_growth("CPU", cpu)] if cpu.measured else []
     if gpu.measured:
         sentences += [_overtaking(cpu, gpu), _formats(gpu, others)]
-    else:
-        sentences.append("The GPU’s products have not been measured yet.")
     noise = noise_warning([rate for curve in curves for rate in curve.rates.values()])
     return " ".join(filter(None, sentences)) + noise
 

@@ -1,17 +1,15 @@
 """The memory dashboard of the lab: bytes alive over a few training steps, healthy and leaking."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
-from lesson_site.charts import plots
-from lesson_site.charts.base import Chart, Row
-from lesson_site.charts.drawing import GUTTER, Axis, Line, line_chart, linear_axis, text, y_of
-from lesson_site.charts.plots import Trace
+from lesson_site.charts.axis import linear_axis
+from lesson_site.charts.base import NOTHING_RECORDED, Chart, Row
+from lesson_site.charts.description import Below, Mark, Plane, Series
 from results import recorded
 from results.quantities import write
-from results.store import NOT_MEASURED, Store
+from results.store import Store
 
 CURVE = "lab/memory_dashboard:print_curve"
 SNAPSHOT = "lab/memory_dashboard:print_snapshot"
@@ -54,9 +52,7 @@ def draw_snapshot(_: Store) -> Chart:
 
 
 def _nothing(title: str) -> Chart:
-    drawing = text(0, 20, f"The bytes alive are {NOT_MEASURED}.")
-    nothing = "Nothing of this has been recorded yet."
-    return Chart(title, nothing, drawing, 30, ("Loop",), [], "")
+    return Chart(title, NOTHING_RECORDED, _plane({}), ("Loop",), [], "")
 
 
 def _chart(
@@ -66,19 +62,19 @@ def _chart(
     table: tuple[Sequence[str], Sequence[Row]],
     source: str,
 ) -> Chart:
-    x = linear_axis([x for points in curves.values() for x, _ in points], "count")
-    y = linear_axis([y for points in curves.values() for _, y in points], "megabytes")
-    lines = [Line(label, curves[loop], color, dash) for loop, (label, color, dash) in LOOPS.items()]
-    keys = [replace(line, points=()) for line in lines]
-    svg, height = line_chart(keys, x, y, ("Operations so far", "Alive"))
-    svg += "".join(_polyline(line, x, y) for line in lines)
-    layout = {
-        "height": 380,
-        "xaxis": plots.axis_layout("Operations so far", x),
-        "yaxis": plots.axis_layout("Alive", y),
-    }
-    traces = [_trace(line) for line in lines]
-    return Chart(title, said, svg, height, *table, source, traces, layout)
+    return Chart(title, said, _plane(curves), *table, source)
+
+
+def _plane(curves: dict[str, list[tuple[float, float]]]) -> Plane:
+    """Steps, since memory stays level until the next operation."""
+    axis = linear_axis([x for points in curves.values() for x, _ in points], "count")
+    series = [
+        Series(label, color, [(x, Mark(y, _size(y))) for x, y in curves[loop]], dash, "step")
+        for loop, (label, color, dash) in LOOPS.items()
+        if loop in curves
+    ]
+    below = Below("Operations so far", axis.low, axis.high, axis.ticks)
+    return Plane(below, "Alive", "megabytes", series)
 
 
 def finding(rows: list[dict[str, Any]]) -> str:
@@ -95,34 +91,3 @@ def finding(rows: list[dict[str, Any]]) -> str:
 
 def _size(size: float) -> str:
     return write(size, "megabytes", STEP_BYTES / 10)
-
-
-def _polyline(line: Line, x: Axis, y: Axis) -> str:
-    """A curve as one element, since a page has a budget of them; its width is stretched.
-
-    It stays level until the next point, as memory does.
-    """
-    path = [f"M{1000 * x.share(line.points[0][0]):.0f} {y_of(y, line.points[0][1]):.0f}"]
-    path += [f"H{1000 * x.share(a):.0f}V{y_of(y, b):.0f}" for a, b in line.points[1:]]
-    dash = f' stroke-dasharray="{line.dash}"' if line.dash else ""
-    return (
-        f'<svg x="{GUTTER}%" y="0" width="{96 - GUTTER}%" height="230" viewBox="0 0 1000 230" '
-        f'preserveAspectRatio="none" overflow="visible"><path d="{"".join(path)}" fill="none" '
-        f'stroke="var(--chart-{line.color}, currentColor)" stroke-width="2"{dash} '
-        'vector-effect="non-scaling-stroke"/></svg>'
-    )
-
-
-def _trace(line: Line) -> Trace:
-    """A loop for Plotly; recorded, not measured by the job, so no figure of a result file."""
-    return {
-        "type": "scatter",
-        "mode": "lines",
-        "name": line.label,
-        "x": [x for x, _ in line.points],
-        "y": [y for _, y in line.points],
-        "line": {"dash": "dash" if line.dash else "solid", "shape": "hv"},
-        "hovertext": [f"{line.label}, {x:.0f}: {_size(y)}" for x, y in line.points],
-        "hoverinfo": "text",
-        "meta": line.color,
-    }

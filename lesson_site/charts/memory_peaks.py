@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lesson_site.charts import plots
 from lesson_site.charts.base import NOTHING_MEASURED, Chart, measured_together, noise_warning
-from lesson_site.charts.drawing import Bar, bar_chart, linear_axis
+from lesson_site.charts.description import Group, Row, Rows, mark_of
 from results.quantities import write
 from results.store import Figure, Store
 
@@ -93,29 +92,28 @@ def draw(store: Store) -> Chart:
         Saving(model, labels, (source.figure(before), source.figure(after)))
         for model, labels, (before, after) in WAYS
     ]
-    bars = [
-        Bar(saving.model, label, peak, color)
-        for saving in savings
-        for label, peak, color in zip(saving.labels, saving.peaks, (1, 2), strict=True)
-    ]
-    values = [bar.figure.value for bar in bars if bar.figure.value is not None]
-    axis = linear_axis(values, "gigabytes" if max(values, default=0) >= 1e9 else "megabytes")
-    svg, height = bar_chart(bars, axis)
+    largest = max((peak.value or 0 for saving in savings for peak in saving.peaks), default=0)
     return Chart(
         "Most GPU memory that a training step holds",
         finding(savings),
-        svg,
-        height,
+        Rows(list(map(_group, savings)), "gigabytes" if largest >= 1e9 else "megabytes"),
         ("Model", "How", "Peak memory"),
-        [(bar.group, bar.label, bar.figure) for bar in bars],
+        [
+            (saving.model, label, peak)
+            for saving in savings
+            for label, peak in zip(saving.labels, saving.peaks, strict=True)
+        ],
         source.where,
-        [plots.bars_of(name, bars, color) for name, color in (("Before", 1), ("After", 2))],
-        plots.bar_layout("Most memory held", list(map(plots.line_of, bars)), axis),
     )
 
 
+def _group(saving: Saving) -> Group:
+    (before, after), (first, second) = saving.labels, saving.peaks
+    return Group(saving.model, [Row(before, 1, mark_of(first)), Row(after, 2, mark_of(second))])
+
+
 def finding(savings: Sequence[Saving]) -> str:
-    """What saves most, what saves nothing, and what is not measured."""
+    """What saves most, and what saves nothing."""
     measured = [(saving.percent, saving) for saving in savings if saving.percent is not None]
     if not measured:
         return NOTHING_MEASURED
@@ -127,9 +125,6 @@ def finding(savings: Sequence[Saving]) -> str:
         dearer = [s for p, s in measured if round(p) <= 0]
         for saving in dearer:
             sentences.append(f"{saving.model}: {_small(saving.labels[1])} saves nothing.")
-    missing = len(savings) - len(measured)
-    if missing:
-        sentences.append(f"{missing} of {len(savings)} pairs have not been measured yet.")
     figures = [peak for saving in savings for peak in saving.peaks]
     return " ".join(sentences) + noise_warning(figures)
 

@@ -1,26 +1,27 @@
 """The pipeline: how much of an epoch goes into loading."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from itertools import groupby
 
-from lesson_site.charts import plots
 from lesson_site.charts.base import (
     NOTHING_MEASURED,
     Chart,
+    Source,
     listed,
     measured_together,
     noise_warning,
 )
-from lesson_site.charts.drawing import Bar, bar_chart, linear_axis
+from lesson_site.charts.description import Group, Mark, Row, Rows, mark_of
 from results.quantities import write
 from results.store import Figure, Store
 
+LOADER = "mnist_epoch.loader_only"
 EPOCHS = (
     ("Epoch on the CPU", "The whole epoch", "mnist_epoch.cpu", 1),
-    ("Epoch on the CPU", "The loader alone", "mnist_epoch.loader_only", 3),
+    ("Epoch on the CPU", "The loader alone", LOADER, 3),
     ("Epoch on the CPU", "Images prepared beforehand", "mnist_epoch.resident_cpu", 1),
     ("Epoch on the GPU", "The whole epoch", "mnist_epoch.cuda", 2),
-    ("Epoch on the GPU", "The loader alone", "mnist_epoch.loader_only", 3),
+    ("Epoch on the GPU", "The loader alone", LOADER, 3),
     ("Epoch on the GPU", "Images prepared beforehand", "mnist_epoch.resident_cuda", 2),
 )
 
@@ -28,27 +29,25 @@ EPOCHS = (
 def draw(store: Store) -> Chart:
     """Seconds of an epoch with the loader, of the loader alone, and without it."""
     source = measured_together(store, "mnist_epoch")
-    bars = [Bar(group, label, source.figure(name), color) for group, label, name, color in EPOCHS]
-    if not bars[3].figure.known and not bars[5].figure.known:
-        # The loader is the CPU's; without a GPU's epoch beside it, it says nothing about one
-        bars[4] = replace(bars[4], figure=bars[3].figure)
-    values = [bar.figure.value for bar in bars if bar.figure.value is not None]
-    axis = linear_axis(values, "s")
-    svg, height = bar_chart(bars, axis)
+    groups = [(title, list(epochs)) for title, epochs in groupby(EPOCHS, key=lambda of: of[0])]
     return Chart(
         "Time of an MNIST epoch with and without loading",
-        finding([bar.figure for bar in bars]),
-        svg,
-        height,
+        finding(source.figures([name for _, _, name, _ in EPOCHS])),
+        Rows([_group(source, *group) for group in groups], "s"),
         ("What", "Part", "Time"),
-        [(bar.group, bar.label, bar.figure) for bar in bars],
+        [(title, label, source.figure(name)) for title, label, name, _ in EPOCHS],
         source.where,
-        [
-            plots.bars_of(name, bars, color)
-            for name, color in (("CPU", 1), ("GPU", 2), ("The loader alone", 3))
-        ],
-        plots.bar_layout("Time", list(map(plots.line_of, bars)), axis),
     )
+
+
+def _group(source: Source, title: str, epochs: Sequence[tuple[str, str, str, int]]) -> Group:
+    # The loader is the CPU's; without a GPU's epoch beside it, it says nothing about one
+    whole = any(source.figure(name).known for _, _, name, _ in epochs if name != LOADER)
+    rows = [
+        Row(label, color, mark_of(source.figure(name)) if whole or name != LOADER else Mark(None))
+        for _, label, name, color in epochs
+    ]
+    return Group(title, rows)
 
 
 def finding(epochs: Sequence[Figure]) -> str:
@@ -70,8 +69,6 @@ def finding(epochs: Sequence[Figure]) -> str:
         sentences.append(
             f"The loader alone takes {loader.text}, as long as {listed(shares)} epoch."
         )
-    if not epochs[3].known:
-        sentences.append("The GPU’s epoch has not been measured yet.")
     return " ".join(sentences) + noise_warning([*epochs[:4], epochs[5]])
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from lesson_site.charts import plots
 from lesson_site.charts.base import (
     NOTHING_MEASURED,
     Chart,
@@ -12,10 +11,9 @@ from lesson_site.charts.base import (
     noise_warning,
     times,
 )
-from lesson_site.charts.drawing import DASHES, Axis, Line, line_chart, log_axis, text
+from lesson_site.charts.description import DASHES, Below, Plane, Series, mark_of
 from results.derived import smallest_winning_size
-from results.quantities import SPACE
-from results.store import NOT_MEASURED, Store
+from results.store import Store
 
 WIDTH = 256  # the lesson's own model
 BELOW = "Batch size"
@@ -27,18 +25,6 @@ SERIES = (
     ("CPU, in a browser", "browser_cpu", 1, 3),
     ("GPU, in a browser", "browser_gpu", 2, 3),
 )
-NOBODYS = (2e3, 2e5)  # around these the axis lies until somebody has measured
-PREFIXES = ((1e6, "M"), (1e3, "k"))
-PLOTLY_DASHES = {0: "solid", 3: "dashdot"}
-
-
-class Rates(Axis):
-    """An axis of large numbers, short enough for a telephone."""
-
-    def write(self, tick: float) -> str:
-        """A tick in thousands or millions."""
-        factor, prefix = next(((f, p) for f, p in PREFIXES if tick >= f), (1.0, ""))
-        return f"{tick / factor:,.0f}{SPACE}{prefix}" if prefix else f"{tick:,.0f}"
 
 
 def draw(store: Store) -> Chart:
@@ -49,31 +35,22 @@ def draw(store: Store) -> Chart:
         _curve(browser if "browser" in racer else pytorch, label, racer, sizes)
         for label, racer, _, _ in SERIES
     ]
-    x = Axis(sizes[0], sizes[-1], sizes, "count", log=True)
-    y = _rates([rate for curve in curves for rate in curve.measured.values()])
-    svg, height = _drawing(curves, x, y)
-    names = [f"Batch size {size:,}" for size in sizes]
-    traces = [
-        plots.line(curve.label, sizes, list(curve.rates.values()), names, color)
-        | {"line": {"dash": PLOTLY_DASHES[dash]}}
-        for curve, (_, _, color, dash) in zip(curves, SERIES, strict=True)
+    below = Below(BELOW, sizes[0], sizes[-1], [(size, f"{size:,}") for size in sizes], log=True)
+    series = [
+        Series(
+            label, color, [(at, mark_of(rate)) for at, rate in curve.rates.items()], DASHES[dash]
+        )
+        for curve, (label, _, color, dash) in zip(curves, SERIES, strict=True)
     ]
     return Chart(
         "Training steps of the lesson’s model: samples per second over the batch size",
         finding(curves),
-        svg,
-        height,
+        Plane(below, LEFT, "short_count", series, log=True),
         (BELOW, *(curve.label for curve in curves)),
         [(f"{size:,}", *(curve.rates[size] for curve in curves)) for size in sizes],
         " ".join(
             [pytorch.where, *(f"In a browser: {r.where}." for r in browser.store.results)]
         ).strip(),
-        traces,
-        {
-            "height": 460,
-            "xaxis": plots.axis_layout(BELOW, x, before=0.04),
-            "yaxis": plots.axis_layout(LEFT, y, before=0.04),
-        },
     )
 
 
@@ -85,11 +62,6 @@ def _batch_sizes(store: Store) -> list[int]:
     )
 
 
-def _rates(values: Sequence[float]) -> Rates:
-    axis = log_axis(values or NOBODYS, "count")
-    return Rates(axis.low, axis.high, axis.ticks, axis.unit, axis.log)
-
-
 def _source(store: Store, in_browser: bool) -> Source:
     """One file for PyTorch and one for browsers: no curve mixes two, and each is named."""
     return measured_together(store.only(in_browser), "race")
@@ -98,18 +70,6 @@ def _source(store: Store, in_browser: bool) -> Source:
 def _curve(source: Source, label: str, racer: str, sizes: Sequence[int]) -> Curve:
     names = {size: f"race.width_{WIDTH}.batch_{size}.{racer}" for size in sizes}
     return Curve(label, {size: source.figure(name) for size, name in names.items()})
-
-
-def _drawing(curves: Sequence[Curve], x: Axis, y: Axis) -> tuple[str, int]:
-    """The curves that were measured, or that none was."""
-    lines = [
-        Line(curve.label, list(curve.measured.items()), color, DASHES[dash])
-        for curve, (_, _, color, dash) in zip(curves, SERIES, strict=True)
-        if curve.measured
-    ]
-    if not lines:
-        return text(0, 20, f"The race is {NOT_MEASURED}."), 30
-    return line_chart(lines, x, y, (BELOW, LEFT))
 
 
 def finding(curves: Sequence[Curve]) -> str:
@@ -140,7 +100,7 @@ def _growth(cpu: Curve) -> str:
 def _crossing(where: str, cpu: Curve, gpu: Curve) -> str:
     """From which batch size on a GPU is faster than the CPU beside it."""
     if not gpu.measured:
-        return f"{where} the GPU has not been measured yet."
+        return ""
     both = cpu.measured.keys() & gpu.measured.keys()
     if not both:
         return ""

@@ -1,17 +1,18 @@
-"""Charts as a reader meets them: static until asked, then interactive, and always whole on paper.
+"""Charts as a reader meets them: drawn without JavaScript, pointed at with it, whole on paper.
 
 They run on a small site with charts of made-up values, so that they hold whatever was measured.
 """
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
-from lesson_site import vendor
-from lesson_site.charts import CHARTS, to_html
+from lesson_code.forecast.cards import read_cards
+from lesson_site.charts import CHARTS, to_html, with_cards
 from tests.browser.conftest import (
     AXE,
     LOOKS,
@@ -21,22 +22,21 @@ from tests.browser.conftest import (
     new_context,
     small_site,
 )
-from tests.building import REPOSITORY
 from tests.lesson_site import made_up
 
 NAV = """\
   - Start: index.md
   - All: all.md
   - One: one.md
-  - Far down: far.md
+  - Forecast: forecast.md
   - Nothing: nothing.md
 """
-FAR = "\n\n".join(f"Paragraph {number}." for number in range(80))
-UNMEASURED = {"float16_losses", "memory_snapshot"}  # they have nothing to draw without a GPU
-NAMES = [name for name in CHARTS if name not in UNMEASURED]
+NAMES = [name for name in CHARTS if name != "memory_snapshot"]  # needs a GPU's recording
+FORECAST = ("amp", "hook", "ladder")
 MEASURED = {
     "mnist_epoch.cpu": (5.0, "5.00 s"),
     "step_sweep.width_64.batch_16.speedup": (2.0, "2 x"),
+    "matmul.n_64.cpu_rate": (1e9, "1.00 GFLOP/s"),
 }
 MACHINE = {
     "mine": {
@@ -50,31 +50,57 @@ MACHINE = {
         },
     }
 }
-KEEP_MACHINE = f"localStorage.setItem('gpu-training.machine.v1', {json.dumps(json.dumps(MACHINE))})"
+AT = "2026-11-21T10:00:00.000Z"
+KEPT = {
+    "machine": MACHINE,
+    "card": {"mine": {"at": AT, "card": "h100"}},
+    "card without": {"mine": {"at": AT, "card": "rtx-3090"}},
+}
+CHANGED = {"machine": "own-machine-changed", "card": "card-changed"}
+H100 = read_cards()["h100"].name
+HINT = "Point at a mark"
+CENTRE = """(element) => {
+  const box = element.getBoundingClientRect();
+  return [box.left + box.width / 2, box.top + box.height / 2];
+}"""
+
+
+def keep(what: str) -> str:
+    """A script that puts something of the reader's into the browser's record."""
+    kept = json.dumps(json.dumps(KEPT[what]))
+    return f"localStorage.setItem('gpu-training.{what.split()[0]}.v1', {kept});"
+
+
+def forget(what: str) -> str:
+    """A script that takes it out again, and says so."""
+    gone = f"localStorage.removeItem('gpu-training.{what}.v1');"
+    return f"{gone} dispatchEvent(new Event('{CHANGED[what]}'))"
 
 
 def charts(*names: str, kind: str = "gpu") -> str:
     """The charts of these names, one below the other, as a page's Markdown holds them."""
     store = made_up.store(kind)
     return "\n\n".join(
-        to_html(name, CHARTS[name](store), number) for number, name in enumerate(names)
+        to_html(name, with_cards(CHARTS[name](store), store), number)
+        for number, name in enumerate(names)
     )
 
 
 @pytest.fixture(scope="module")
 def charted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The small site, served below a sub-path."""
-    assert vendor.compressed_kb(vendor.PLOTLY, REPOSITORY), "run `python -m lesson_site.vendor`"
     root = tmp_path_factory.mktemp("charts")
     docs = root / "docs"
     docs.mkdir()
-    pages = {
-        "index": "[One](one.md) [Far](far.md)",
-        "all": charts(*NAMES),
-        "one": f"[Far](far.md)\n\n{charts('hook')}",
-        "far": f"{FAR}\n\n{charts('sweep')}",
-        "nothing": charts("hook", kind="nothing"),
-    }
+    with pytest.MonkeyPatch.context() as patch:
+        made_up.forecasts(patch, 3.0)
+        pages = {
+            "index": "[One](one.md)",
+            "all": charts(*NAMES),
+            "one": charts("hook"),
+            "forecast": charts(*FORECAST, kind="cpu"),
+            "nothing": charts("pipeline_shares", kind="nothing"),
+        }
     for name, text in pages.items():
         (docs / f"{name}.md").write_text(f"# {name.title()}\n\n{text}\n", encoding="utf-8")
     with small_site(root, NAV, below="course") as address:
@@ -115,59 +141,86 @@ def _note_foreign(url: str, charted: str, wrong: list[str]) -> None:
         wrong.append(url)
 
 
-def switch(page: Page) -> Locator:
-    """The button of the page's first chart."""
-    return page.locator(".chart-switch").first
+def readout(page: Page) -> Locator:
+    """What the page's first chart says about the mark that is pointed at."""
+    return page.locator(".chart-readout").first
 
 
-def interact(page: Page) -> None:
-    """Press the first chart's button, and wait until it is drawn."""
-    switch(page).click()
-    expect(page.locator("interactive-chart").first).to_have_attribute("data-state", "interactive")
-    expect(page.locator(".main-svg").first).to_be_visible()
+def frame(page: Page) -> Locator:
+    """The page's first chart, as the control that moves along its marks."""
+    return page.get_by_role("slider").first
 
 
-def see_all(page: Page) -> None:
-    """Scroll to every chart of the page, so that each is drawn."""
-    for chart in page.locator("interactive-chart").all():
-        chart.scroll_into_view_if_needed()
-        expect(chart).to_have_attribute("data-state", "interactive")
-        expect(chart.locator(".main-svg").first).to_be_visible()
+def labels(page: Page) -> list[str]:
+    """The labels that the page's first chart has drawn."""
+    return page.locator(".chart-drawing").first.locator("text").all_text_contents()
 
 
-def test_nothing_is_loaded_until_it_is_asked_for(open_page: Opener) -> None:
-    """The static drawing stands there, and the button says what pressing it costs."""
-    page = open_page("index.md".removesuffix("index.md"))
+def test_what_draws_comes_when_somebody_points(open_page: Opener) -> None:
+    """The drawing is in the page; its module is asked for with the first pointing, and once."""
+    page = open_page("")
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     page.get_by_role("link", name="One", exact=True).first.click()
-    expect(switch(page)).to_be_visible()
-
-    size_kb = vendor.compressed_kb(vendor.PLOTLY, REPOSITORY)
-    expect(switch(page)).to_have_text(f"Interactive chart ({size_kb} kB)")
+    expect(readout(page)).to_contain_text(HINT)
     expect(page.locator(".chart-drawing")).to_be_visible()
-    assert [] == [url for url in asked if "vendor" in url or "plot.js" in url]
+    assert [] == [url for url in asked if "/chart/" in url]
+
+    page.locator(".chart-drawing .point").first.hover()
+
+    expect(readout(page)).to_contain_text("Tiny model, 100 samples, CPU: 2.00")
+    assert 1 == sum("/chart/drawing.js" in url for url in asked)
 
 
-def test_a_press_draws_every_chart_under_our_policy(open_page: Opener) -> None:
-    """The library comes once, no policy is asked for an exception, no other host is asked."""
-    page = open_page("all/")
-    asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url))
+def test_pointing_at_a_mark_says_what_it_is(open_page: Opener) -> None:
+    """Its value with the unit, its kind, and how it was found; a ring shows which one."""
+    page = open_page()
 
-    interact(page)
-    see_all(page)
+    page.locator(".chart-drawing .point").last.hover()
 
-    assert 1 == sum(vendor.PLOTLY in url for url in asked)
-    assert 0 == page.locator(".chart-drawing:visible").count()
+    expect(readout(page)).to_contain_text("MNIST model, 60,000 images, GPU: 7.00")
+    expect(readout(page)).to_contain_text("Measured: median of 5 runs")
+    ring, mark = (page.locator(f".chart-drawing .{name}").last for name in ("cursor", "point"))
+    centres = [element.evaluate(CENTRE) for element in (ring, mark)]
+    assert centres[0] == pytest.approx(centres[1], abs=0.5)
+
+
+def test_every_mark_is_reached_by_keyboard(open_page: Opener) -> None:
+    """One stop of the tab key, arrows from mark to mark, and what is read aloud follows."""
+    page = open_page("forecast/")
+    control = frame(page)
+    control.focus()
+    heard = []
+    for _ in range(20):
+        page.keyboard.press("ArrowRight")
+        expect(control).not_to_have_attribute("aria-valuenow", "0")
+        heard.append(control.get_attribute("aria-valuetext") or "")
+
+    marks = page.locator(
+        "figure.chart-amp .chart-drawing .point[class*='c1'], "
+        "figure.chart-amp .chart-drawing .point[class*='c2']"
+    ).count()
+    assert marks == len(set(heard))
+    assert str(marks) == control.get_attribute("aria-valuemax")
+    page.keyboard.press("Home")
+    expect(control).to_have_attribute("aria-valuenow", "1")
+    page.keyboard.press("End")
+    expect(control).to_have_attribute("aria-valuenow", str(marks))
+    expect(control).to_have_attribute("aria-valuetext", re.compile("Forecast, 1.5 to 6 s: from 27"))
+    page.keyboard.press("Escape")
+    expect(readout(page)).to_contain_text(HINT)
+    expect(page.locator(".cursor")).to_have_count(0)
 
 
 @pytest.mark.parametrize("look", [LOOKS[0], LOOKS[-1]], ids=str)
-def test_an_interactive_chart_is_for_everybody(open_page: Opener, look: Look) -> None:
-    """No barrier for axe and nothing too wide, with a machine of one's own beside the others."""
-    page = open_page("all/", look, KEEP_MACHINE)
-    interact(page)
-    see_all(page)
+@pytest.mark.parametrize("path", ["all/", "forecast/"])
+def test_a_chart_is_for_everybody(open_page: Opener, look: Look, path: str) -> None:
+    """No barrier for axe and nothing too wide, with a machine and a card of one's own."""
+    page = open_page(path, look, keep("machine") + keep("card"))
+    expect(page.locator(".chart-drawing .own").first).to_be_attached()
+    frame(page).focus()
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".cursor").first).to_be_attached()
 
     page.evaluate("for (const details of document.querySelectorAll('details')) details.open = true")
     page.evaluate(AXE.read_text(encoding="utf-8"))
@@ -176,151 +229,99 @@ def test_an_interactive_chart_is_for_everybody(open_page: Opener, look: Look) ->
     assert [] == page.evaluate(OVERFLOWS)
 
 
-def test_a_drawn_chart_keeps_the_page_light(open_page: Opener) -> None:
-    """One interactive chart leaves a page within the elements that a page may have."""
-    page = open_page("far/")
-    page.locator("interactive-chart").scroll_into_view_if_needed()
-    interact(page)
+def test_every_chart_leaves_the_page_light(open_page: Opener) -> None:
+    """All charts of the site on one page are within the elements that a page may have."""
+    page = open_page("all/", script=keep("machine"))
+    expect(page.locator(".chart-drawing .own").first).to_be_attached()
 
-    assert page.evaluate("document.querySelectorAll('*').length") < 1500
-
-
-def test_the_answer_holds_for_the_visit_and_waits_for_the_reader(open_page: Opener) -> None:
-    """On the next page a chart draws itself once it comes into view, and not before."""
-    page = open_page()
-    interact(page)
-    page.get_by_role("link", name="Far", exact=True).click()
-    chart = page.locator("interactive-chart")
-    expect(page.locator("h1")).to_contain_text("Far")
-    expect(chart).to_have_attribute("data-state", "static")
-
-    chart.scroll_into_view_if_needed()
-
-    expect(chart).to_have_attribute("data-state", "interactive")
-    page.reload()
-    page.locator("interactive-chart").scroll_into_view_if_needed()
-    expect(page.locator("interactive-chart")).to_have_attribute("data-state", "interactive")
-
-
-def test_back_to_the_static_chart_by_keyboard(open_page: Opener) -> None:
-    """The same button leads back, keeps the focus, and the next page stays static."""
-    page = open_page()
-    switch(page).focus()
-    page.keyboard.press("Enter")
-    expect(page.locator(".main-svg").first).to_be_visible()
-    expect(switch(page)).to_have_text("Back to the static chart")
-
-    page.keyboard.press("Enter")
-
-    expect(switch(page)).to_be_focused()
-    expect(page.locator(".chart-drawing")).to_be_visible()
-    expect(page.locator(".chart-plot")).to_be_hidden()
-    page.goto(page.url.replace("/one/", "/far/"))
-    page.locator("interactive-chart").scroll_into_view_if_needed()
-    expect(page.locator("interactive-chart")).to_have_attribute("data-state", "static")
-
-
-def test_a_library_that_does_not_come_is_one_sentence(browser: Browser, charted: str) -> None:
-    """The static chart stays, a live region says so, and another press tries again."""
-    context = new_context(browser, LOOKS[0])
-    page = context.new_page()
-    page.route(f"**/{vendor.PLOTLY}", lambda route: route.abort())
-    page.goto(f"{charted}one/")
-
-    switch(page).click()
-
-    expect(page.locator(".chart-status")).to_have_text(
-        "The interactive chart could not be loaded, so the static one stays; press the button to "
-        "try again."
-    )
-    expect(page.locator(".chart-drawing")).to_be_visible()
-    page.unroute(f"**/{vendor.PLOTLY}")
-    interact(page)
-    expect(page.locator(".chart-status")).to_have_text("")
-    context.close()
+    assert page.evaluate("document.querySelectorAll('.chart-drawing *').length") < 1000
 
 
 def test_colours_follow_the_palette(open_page: Opener) -> None:
-    """Switching to the dark palette recolours a chart that is drawn already."""
+    """Switching to the dark palette recolours what is drawn."""
     page = open_page()
-    interact(page)
-    bar = page.locator(".chart-plot .bars .point path").first
-    expect(bar).to_have_css("fill", "rgb(61, 90, 128)")
+    point = page.locator(".chart-drawing .point").first
+    expect(point).to_have_css("fill", "rgb(61, 90, 128)")
 
     page.evaluate("document.body.dataset.mdColorScheme = 'slate'")
 
-    expect(bar).to_have_css("fill", "rgb(157, 184, 220)")
+    expect(point).to_have_css("fill", "rgb(157, 184, 220)")
 
 
-def test_paper_shows_the_static_chart(open_page: Opener) -> None:
-    """In print the drawing is there and everything interactive is gone."""
+def test_paper_shows_the_chart_alone(open_page: Opener) -> None:
+    """In print the drawing is there, and what answers to pointing is gone."""
     page = open_page()
-    interact(page)
+    page.locator(".chart-drawing .point").first.hover()
+    expect(page.locator(".cursor")).to_be_visible()
 
     page.emulate_media(media="print")
 
     expect(page.locator(".chart-drawing")).to_be_visible()
-    expect(page.locator(".chart-plot")).to_be_hidden()
-    expect(switch(page)).to_be_hidden()
+    expect(readout(page)).to_be_hidden()
+    expect(page.locator(".cursor")).to_be_hidden()
 
 
 def test_without_javascript_the_drawing_and_the_table_are_there(
     page_without_javascript: Page, charted: str
 ) -> None:
-    """No button that would do nothing."""
+    """No hint at something that would do nothing."""
     page = page_without_javascript
     page.goto(f"{charted}one/")
 
     expect(page.locator(".chart-drawing")).to_be_visible()
-    expect(page.locator(".chart-switch")).to_have_count(0)
+    expect(page.locator(".chart-readout")).to_be_hidden()
     page.locator(".chart-table summary").click()
     expect(page.locator(".chart-table td").first).to_be_visible()
 
 
-def test_a_chart_without_values_has_no_button(open_page: Opener) -> None:
-    """Nothing measured means nothing to point at, until the reader brings a machine."""
+def test_a_chart_without_values_waits_for_the_reader(open_page: Opener) -> None:
+    """Nothing measured means nothing drawn, until the reader brings a machine."""
     page = open_page("nothing/")
-    expect(page.locator("interactive-chart")).to_have_attribute("data-state", "static")
-    expect(switch(page)).to_be_hidden()
+    expect(page.locator("figcaption")).to_be_visible()
+    expect(page.locator(".chart-frame")).to_be_hidden()
 
-    other = open_page("nothing/", script=KEEP_MACHINE)
+    other = open_page("nothing/", script=keep("machine"))
 
-    expect(switch(other)).to_be_visible()
-    interact(other)
+    expect(other.locator(".chart-frame")).to_be_visible()
+    assert "The whole epoch, your machine: 5.00 s" in labels(other)
 
 
-def test_the_reader_s_machine_stands_beside_the_others(open_page: Opener) -> None:
-    """One more trace and one more column, its texts as the file has them; gone when removed."""
-    page = open_page(script=KEEP_MACHINE)
-    expect(switch(page)).to_contain_text("Interactive chart with your machine (")
-    interact(page)
-    page.locator(".chart-table summary").click()
+def test_the_reader_s_machine_joins_the_others(open_page: Opener) -> None:
+    """A mark and a column more, as the file has them; all is as before when it is removed."""
+    drawing = "document.querySelector('.chart-drawing').innerHTML"
+    before = open_page().evaluate(drawing)
+    page = open_page(script=keep("machine"))
     own = page.locator(".chart-table .own")
+    page.locator(".chart-table summary").click()
+    expect(own).to_have_text(["Your machine", "–", "–", "5.00 s", "–"])
+    expect(page.locator(".chart-drawing .point.own")).to_have_count(1)
+    assert "CPU, your machine: 5.00 s" in labels(page)
 
-    assert [
-        "Your machine",
-        *["not measured"] * 2,
-        "5.00 s",
-        "not measured",
-    ] == own.all_inner_texts()
-    legend = page.locator(".chart-plot .legendtext")
-    expect(legend).to_have_text(["CPU", "GPU", "CPU, Your machine (A laptop)"])
+    page.locator(".chart-drawing .point.own").hover()
 
-    page.evaluate("localStorage.clear(); dispatchEvent(new Event('own-machine-changed'))")
-
+    expect(readout(page)).to_contain_text("Measured: Your machine (A laptop)")
+    page.evaluate(forget("machine"))
     expect(own).to_have_count(0)
-    expect(legend).to_have_count(2)
+    assert before == page.evaluate(drawing)
 
 
-def test_a_chart_without_a_figure_of_the_readers_says_nothing_of_their_machine(
-    open_page: Opener,
-) -> None:
-    """A file that measured other things changes neither the button nor the table."""
+def test_tiles_and_curves_take_the_reader_s_values_too(open_page: Opener) -> None:
+    """A line more in a tile, and a curve with diamonds."""
+    page = open_page("all/", script=keep("machine"))
+
+    sweep = page.locator("figure.chart-sweep .chart-drawing")
+    expect(sweep.locator("text", has_text="yours: 2 x")).to_have_count(1)
+    matmul = page.locator("figure.chart-matmul .chart-drawing")
+    expect(matmul.locator("text", has_text="CPU, float32, your machine")).to_have_count(1)
+
+
+def test_a_chart_without_a_figure_of_the_readers_stays_as_it_is(open_page: Opener) -> None:
+    """A file that measured other things changes neither the drawing nor the table."""
+    page = open_page(script=keep("machine"))
+    expect(page.locator(".chart-table .own").first).to_be_attached()
     figure = {"value": 1.0, "spread": 0, "noisy": False, "text": "1 s"}
     raced = {"race.width_256.batch_64.browser": figure}
     other = json.dumps({"mine": {**MACHINE["mine"], "figures": raced}})
-    page = open_page(script=KEEP_MACHINE)
-    expect(switch(page)).to_contain_text("with your machine")
 
     page.evaluate(
         "record => { localStorage.setItem('gpu-training.machine.v1', record);"
@@ -328,43 +329,48 @@ def test_a_chart_without_a_figure_of_the_readers_says_nothing_of_their_machine(
         other,
     )
 
-    expect(switch(page)).not_to_contain_text("with your machine")
     expect(page.locator(".chart-table .own")).to_have_count(0)
+    expect(page.locator(".chart-drawing .own")).to_have_count(0)
 
 
-def test_hover_shows_what_python_wrote(open_page: Opener) -> None:
-    """Pointing at a bar shows the value with its unit and how it was found."""
-    page = open_page()
-    interact(page)
+def test_forecasts_are_those_of_the_chosen_card(open_page: Opener) -> None:
+    """In drawing, table and readout; what is not forecast for it is not drawn; and back again."""
+    page = open_page("forecast/")
+    hook = page.locator("figure.chart-hook")
+    cell = hook.locator("td[data-kind='forecast']")
+    expect(cell).to_have_text(["forecast 3 s, 1.5 to 6 s"] * 2)
 
-    box = page.locator(".chart-plot .bars .point").nth(1).bounding_box()
-    assert box is not None
-    # On a logarithmic axis a bar begins far out of the picture
-    for inwards in (20, 10):
-        page.mouse.move(box["x"] + box["width"] - inwards, box["y"] + box["height"] / 2)
+    page.evaluate(keep("card") + "dispatchEvent(new Event('card-changed'))")
 
-    expect(page.locator(".chart-plot .hoverlayer")).to_contain_text("median of 5 runs")
+    expect(cell).to_have_text([f"{H100}: forecast 0.75 s, 0.375 to 1.5 s"] * 2)
+    texts = hook.locator(".chart-drawing text")
+    expect(texts.filter(has_text=f"{H100}: forecast 0.75 s")).to_have_count(2)
+    expect(hook.locator(".chart-readout")).to_contain_text(f"Forecasts for {H100}")
+    page.evaluate(keep("card without") + "dispatchEvent(new Event('card-changed'))")
+    expect(cell).to_have_text(["–", "–"])
+    expect(texts.filter(has_text="forecast")).to_have_count(0)
+    page.evaluate(forget("card"))
+    expect(cell).to_have_text(["forecast 3 s, 1.5 to 6 s"] * 2)
+    expect(texts.filter(has_text="T4: forecast 3 s")).to_have_count(2)
 
 
-def test_the_site_s_own_charts_are_drawn(browser: Browser, site: str, built_site: Path) -> None:
-    """Every page of the real site that has a chart draws it, with nothing stopped."""
+def test_the_site_s_own_charts_answer(browser: Browser, site: str, built_site: Path) -> None:
+    """On every page of the real site a chart says what its first mark is, with nothing stopped."""
     pages = [
         path.parent.relative_to(built_site).as_posix() + "/"
         for path in sorted(built_site.rglob("index.html"))
-        if "<interactive-chart data-bundle" in path.read_text(encoding="utf-8")
-        and "data-empty" not in path.read_text(encoding="utf-8")
-        and path.parent.name != "whole-lesson"
+        if '<div class="chart-frame">' in path.read_text(encoding="utf-8")
     ]
-    context = new_context(browser, LOOKS[0])
-    page = context.new_page()
+    page = new_context(browser, LOOKS[0]).new_page()
 
     for address in pages:
         page.goto(site + address)
-        chart = page.locator("interactive-chart").first
-        chart.scroll_into_view_if_needed()
-        if address == pages[0]:
-            chart.locator(".chart-switch").click()
-        expect(chart.locator(".main-svg").first).to_be_visible()
+        for chart in page.locator("interactive-chart:has(.chart-frame:not([hidden]))").all():
+            chart.scroll_into_view_if_needed()
+            control = chart.get_by_role("slider")
+            control.focus()
+            page.keyboard.press("ArrowRight")
+            expect(control).to_have_attribute("aria-valuenow", "1")
         assert [] == page.evaluate("window.__violations")
-    context.close()
+    page.context.close()
     assert pages

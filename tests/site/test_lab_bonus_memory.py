@@ -64,8 +64,9 @@ def test_the_chart_holds_the_recorded_rows() -> None:
 
     assert 40 < len(chart.rows)
     assert all(3 == len(row) for row in chart.rows)
-    assert 2 == chart.svg.count("<path")
-    assert 'stroke-dasharray="8 4"' in chart.svg
+    html = to_html("memory_curve", chart)
+    assert 2 == html.count("<path")
+    assert 'stroke-dasharray="8 4"' in html
 
 
 def test_a_recorded_snapshot_leaves_the_page_within_its_budget(

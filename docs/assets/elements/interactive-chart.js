@@ -1,218 +1,197 @@
-// <interactive-chart [data-bundle data-kb data-plot]>: draws a chart anew, so that it can be pointed at.
+// <interactive-chart data-chart>: a chart whose marks can be pointed at, by mouse, finger or keyboard.
 //
-// It improves on HTML that says everything: a static drawing and a table. The library is loaded when
-// the reader asks for it, once a page; the answer holds for the visit, so that later charts draw
-// themselves when they come into view. On paper there is always the static drawing.
-// The reader's own machine, if they imported one, becomes a column of the table and part of the chart;
-// of a chart that shows nothing that it measured, it becomes no part at all.
+// It improves on HTML that says everything: a drawing that Python made, and a table. `data-chart` is
+// the description of which it was made; a module that draws the same of it is loaded when the reader
+// points at the chart, or has something of their own to show on it: a machine (own-machine.js), or a
+// card for which they want forecasts, of which `data-cards` has those of each. Both change the table too.
 
-import { MACHINE, browserRecord } from "./record.js";
+import { MACHINE, browserRecord, chosenCard } from "./record.js";
 
-/** @typedef {import("./plot.js").Plot} Plot */
+/** @typedef {import("./chart/drawing.js").Description} Description */
+/** @typedef {import("./chart/drawing.js").Mark} Mark */
+/** @typedef {import("./chart/drawing.js").Node} DrawnNode */
+/** @typedef {import("./chart/drawing.js").Spot} Spot */
+/** @typedef {import("./chart/drawing.js").Drawing} Drawing */
 /** @typedef {import("./own-machine.js").OwnMachine} OwnMachine */
+/** @typedef {import("./chart/joined.js").Card} Card */
 
-/**
- * @typedef {object} Plotly
- * @property {(node: Element, data: object[], layout: object, config: object) => Promise<unknown>} react
- * @property {(node: Element) => void} purge
- */
-
-const CHOICE = "gpu-training.interactive-charts"; // in the session's storage
-const CHOSEN = "interactive-charts-chosen";
-const VENDOR = new URL("../vendor/", import.meta.url);
-const NOT_MEASURED = "not measured";
-
-/** @type {Promise<Plotly> | undefined} */
-let loading;
-
-/** The library, loaded once. @param {string} bundle @returns {Promise<Plotly>} */
-function plotly(bundle) {
-  return (loading ??= new Promise((resolve, reject) => {
-    const script = document.createElement("script");
-    script.src = new URL(bundle, VENDOR).href;
-    script.onload = () => resolve(/** @type {{Plotly: Plotly}} */ (/** @type {unknown} */ (globalThis)).Plotly);
-    script.onerror = () => {
-      script.remove();
-      loading = undefined; // so that another press tries again
-      reject(new Error(`${bundle} did not come`));
-    };
-    document.head.append(script);
-  }));
-}
-
-/**
- * The reader's machine, if it measured something of a chart; its module is a request that only those
- * make who have one.
- * @param {Plot} plot
- * @returns {Promise<OwnMachine | null>}
- */
-async function readersMachine(plot) {
-  if (!browserRecord().store.getItem(MACHINE)) return null;
-  const { ownMachine, measured } = await import("./own-machine.js");
-  const machine = ownMachine();
-  return machine && measured(machine, plot) ? machine : null;
-}
-
-let chosen = storedChoice();
-
-function storedChoice() {
-  try {
-    return sessionStorage.getItem(CHOICE) === "yes";
-  } catch {
-    return false;
-  }
-}
-
-/** @param {boolean} yes */
-function choose(yes) {
-  chosen = yes;
-  try {
-    if (yes) sessionStorage.setItem(CHOICE, "yes");
-    else sessionStorage.removeItem(CHOICE);
-  } catch {
-    // then it holds until the page is left
-  }
-  document.dispatchEvent(new Event(CHOSEN));
-}
+const SVG = "http://www.w3.org/2000/svg";
+const DASH = "–";
+const HINT = "Point at a mark, or move along them with the arrow keys, to see what it is and where it comes from.";
+const NOTHING = "no mark chosen; the arrow keys move along them";
+/** @type {{[key: string]: (at: number, count: number) => number}} */
+const KEYS = {
+  ArrowRight: (at) => at + 1,
+  ArrowDown: (at) => at + 1,
+  ArrowLeft: (at) => at - 1,
+  ArrowUp: (at) => at - 1,
+  Home: () => 0,
+  End: (_, count) => count - 1,
+};
+/** @type {{[kind: string]: string}} */
+const KINDS = { measured: "Measured", published: "Published by others", forecast: "Forecast", exact: "Exact" };
 
 export class InteractiveChart extends HTMLElement {
-  #button = Object.assign(document.createElement("button"), { type: "button", className: "chart-switch" });
-  #plot = Object.assign(document.createElement("div"), { className: "chart-plot" });
-  #status = Object.assign(document.createElement("p"), { className: "chart-status", role: "status" });
-  #seen = new IntersectionObserver((entries) => {
-    if (entries.some((entry) => entry.isIntersecting)) this.#onSeen();
-  });
-  #palette = new MutationObserver(() => this.#draw());
-  /** @type {Plotly | undefined} */
-  #library;
+  /** @type {Drawing | undefined} what is drawn now, once it had to be drawn here */
+  #drawing;
   /** @type {OwnMachine | null} */
   #machine = null;
+  /** @type {Card | null} */
+  #card = null;
+  #at = -1;
+  #frame = /** @type {HTMLElement} */ (this.querySelector(".chart-frame"));
+  #svg = /** @type {SVGElement} */ (this.querySelector(".chart-drawing"));
+  #readout = /** @type {HTMLElement} */ (this.querySelector(".chart-readout"));
 
   connectedCallback() {
-    if (this.dataset.plot && !this.#button.isConnected) this.#build();
-    addEventListener("own-machine-changed", this.#onMachine);
-    document.addEventListener(CHOSEN, this.#onChoice);
-    this.#palette.observe(document.body, { attributeFilter: ["data-md-color-scheme"] });
-    this.#onMachine();
-    this.#onChoice();
+    if (!this.dataset.chart) return;
+    this.#become();
+    addEventListener("own-machine-changed", this.#onChange);
+    addEventListener("card-changed", this.#onChange);
+    this.#onChange();
   }
 
   disconnectedCallback() {
-    removeEventListener("own-machine-changed", this.#onMachine);
-    document.removeEventListener(CHOSEN, this.#onChoice);
-    this.#palette.disconnect();
-    this.#seen.disconnect();
-    this.#clear();
+    removeEventListener("own-machine-changed", this.#onChange);
+    removeEventListener("card-changed", this.#onChange);
   }
 
-  #build() {
-    const drawing = /** @type {SVGElement} */ (this.querySelector(".chart-drawing"));
-    this.#plot.setAttribute("role", "img");
-    for (const name of ["aria-labelledby", "aria-describedby"])
-      this.#plot.setAttribute(name, drawing.getAttribute(name) ?? "");
-    this.#button.addEventListener("click", () => this.#onPress());
-    this.dataset.state = "static";
-    drawing.after(this.#plot, this.#button, this.#status);
-    this.#name();
+  /** What is drawn becomes one control that moves along the marks; its value is what is read aloud. */
+  #become() {
+    const frame = this.#frame;
+    frame.tabIndex = 0;
+    frame.setAttribute("role", "slider");
+    frame.setAttribute("aria-label", `${this.#svg.querySelector("title")?.textContent}: its values`);
+    frame.setAttribute("aria-valuemin", "0");
+    frame.addEventListener("focus", () => this.#load());
+    frame.addEventListener("pointerenter", () => this.#load());
+    frame.addEventListener("pointermove", (event) => this.#point(event));
+    frame.addEventListener("pointerdown", (event) => this.#point(event));
+    frame.addEventListener("keydown", (event) => this.#onKey(event));
+    this.#choose(-1);
   }
 
-  /** What the button does now; without any value it does nothing, and is not there. */
-  #name() {
-    const own = this.#machine ? " with your machine" : "";
-    this.#button.hidden = "empty" in this.dataset && !own;
-    this.#button.textContent =
-      this.dataset.state === "interactive"
-        ? "Back to the static chart"
-        : `Interactive chart${own} (${this.dataset.kb} kB)`;
-  }
-
-  #onPress() {
-    if (this.dataset.state === "loading") return;
-    if (this.dataset.state === "interactive") {
-      this.#enter("static");
-      choose(false);
-    } else {
-      this.#load();
-      choose(true);
-    }
-  }
-
-  #onChoice = () => {
-    this.#seen.disconnect();
-    if (chosen && this.dataset.state === "static") this.#seen.observe(this);
-  };
-
-  #onSeen() {
-    this.#seen.disconnect();
-    this.#load();
+  /** @returns {Description} */
+  get #description() {
+    return JSON.parse(this.dataset.chart ?? "");
   }
 
   async #load() {
-    if (this.dataset.state !== "static" || this.#button.hidden) return;
-    this.#enter("loading");
-    this.#status.textContent = "Loading the interactive chart …";
-    try {
-      this.#library = await plotly(this.dataset.bundle ?? "");
-      this.#enter("interactive");
-      await this.#draw();
-      this.#status.textContent = "";
-    } catch {
-      this.#enter("static");
-      this.#status.textContent =
-        "The interactive chart could not be loaded, so the static one stays; press the button to try again.";
-    }
+    if (this.#drawing) return this.#drawing;
+    const { draw } = await import("./chart/drawing.js");
+    return (this.#drawing ??= draw(this.#description));
   }
 
-  /** @param {"static" | "loading" | "interactive"} state */
-  #enter(state) {
-    this.dataset.state = state;
-    if (state === "static") this.#clear();
-    this.#name();
-  }
-
-  #clear() {
-    this.#library?.purge(this.#plot);
-    this.#plot.replaceChildren();
-  }
-
-  async #draw() {
-    if (this.dataset.state !== "interactive" || !this.#library || !this.isConnected) return;
-    const { dressed } = await import("./plot.js");
-    const { data, layout, config } = dressed(this.#figure(), look(this.clientWidth), this.#machine);
-    await this.#library.react(this.#plot, data, layout, config);
-  }
-
-  /** What the chart draws, as Python wrote it. @returns {Plot} */
-  #figure() {
-    return JSON.parse(this.dataset.plot ?? '{"data":[],"layout":{}}');
-  }
-
-  #onMachine = async () => {
-    const before = this.#machine;
-    this.#machine = await readersMachine(this.#figure());
-    if (!before && !this.#machine) return;
+  /** Take what the reader has of their own, draw it, and put it into the table. */
+  #onChange = async () => {
+    const before = this.#machine ?? this.#card;
+    const machine = browserRecord().store.getItem(MACHINE) ? (await import("./own-machine.js")).ownMachine() : null;
+    const chosen = this.#chosen();
+    if (!before && !machine && !chosen) return;
+    const [{ draw }, joined] = await Promise.all([import("./chart/drawing.js"), import("./chart/joined.js")]);
+    const written = this.#description;
+    const mine = machine && joined.isPartOf(written, machine) ? machine : null;
+    if (!before && !mine && !chosen) return;
+    [this.#machine, this.#card] = [mine, chosen];
+    this.#drawing = draw(joined.withOwn(joined.withCard(written, chosen), mine));
+    this.#show(this.#drawing);
     const table = this.querySelector("table");
-    if (table) showOwnColumns(table, this.#machine);
-    if (this.#button.isConnected) this.#name();
-    this.#onChoice(); // a chart without any value may have one now
-    this.#draw();
+    if (!table) return;
+    showForecasts(table, chosen);
+    showOwnColumns(table, mine);
   };
+
+  /** The forecasts of the card that the reader chose, if it is another one. @returns {Card | null} */
+  #chosen() {
+    if (!this.dataset.cards) return null;
+    const cards = JSON.parse(this.dataset.cards);
+    return cards[chosenCard(Object.keys(cards))] ?? null;
+  }
+
+  /** @param {Drawing} drawing */
+  #show({ nodes, height, spots }) {
+    const named = [...this.#svg.children].filter(({ localName }) => ["title", "desc"].includes(localName));
+    this.#svg.replaceChildren(...named, ...nodes.map(element));
+    this.#svg.setAttribute("height", String(height));
+    this.#frame.hidden = this.#readout.hidden = spots.length === 0;
+    this.#choose(-1);
+  }
+
+  /** @param {PointerEvent} event */
+  async #point({ clientX, clientY }) {
+    const { spots } = await this.#load();
+    const box = this.#svg.getBoundingClientRect();
+    const far = (/** @type {Spot} */ { x, y }) =>
+      (box.left + (x * box.width) / 100 - clientX) ** 2 + (box.top + y - clientY) ** 2;
+    // Rows lie below one another, so that a row is found wherever in it somebody points.
+    const off = (/** @type {Spot} */ spot) =>
+      this.#svg.classList.contains("rows") ? Math.abs(box.top + spot.y - 8 - clientY) : far(spot);
+    const nearest = spots.reduce((best, spot, index) => (off(spot) < off(spots[best] ?? spot) ? index : best), 0);
+    if (nearest !== this.#at) this.#choose(nearest);
+  }
+
+  /** @param {KeyboardEvent} event */
+  async #onKey(event) {
+    const step = KEYS[event.key];
+    if (event.key === "Escape") this.#choose(-1);
+    if (!step || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    const { spots } = await this.#load();
+    this.#choose(Math.max(0, Math.min(spots.length - 1, step(this.#at, spots.length))));
+  }
+
+  /** Point at a mark, or at none. @param {number} index */
+  #choose(index) {
+    const spot = this.#drawing?.spots[index];
+    this.#at = spot ? index : -1;
+    this.#svg.querySelector(".cursor")?.remove();
+    const count = this.#drawing?.spots.length ?? 0;
+    this.#frame.setAttribute("aria-valuemax", String(count));
+    this.#frame.setAttribute("aria-valuenow", String(this.#at + 1));
+    if (!spot) {
+      this.#frame.setAttribute("aria-valuetext", NOTHING);
+      this.#readout.textContent = this.#card ? `Forecasts for ${this.#card.label}, which you chose. ${HINT}` : HINT;
+      return;
+    }
+    const { first, rest } = told(spot);
+    this.#frame.setAttribute("aria-valuetext", `${first}. ${rest}`);
+    this.#readout.replaceChildren(Object.assign(document.createElement("strong"), { textContent: first }), `. ${rest}`);
+    this.#svg.append(element(["circle", { class: "cursor", cx: `${spot.x}%`, cy: String(spot.y), r: "11" }, []]));
+  }
 }
 
-/** The colours that the page has now. @param {number} width */
-function look(width) {
-  const style = getComputedStyle(document.body);
-  const read = (/** @type {string} */ name) => style.getPropertyValue(name).trim();
-  return {
-    ink: read("--ink"),
-    muted: read("--muted"),
-    rule: read("--rule"),
-    paper: read("--paper"),
-    series: [1, 2, 3, 4].map((number) => read(`--chart-${number}`)),
-    font: read("--md-text-font"),
-    width,
-    touch: matchMedia("(pointer: coarse)").matches,
-  };
+/** What a reader is told about a mark: of what, how much, of which kind, and how it was found. @param {Spot} spot */
+function told({ label, mark }) {
+  const text = mark.noisy ? `${mark.text} (noisy)` : mark.text;
+  const kind = KINDS[mark.kind ?? "measured"];
+  const parts = [mark.kind === "forecast" && mark.band ? `${kind}, ${mark.band}` : kind, mark.source];
+  return { first: `${label}: ${text}`, rest: `${parts.filter(Boolean).join(": ")}.` };
+}
+
+/** @param {DrawnNode | string} node @returns {Node} */
+function element(node) {
+  if (typeof node === "string") return document.createTextNode(node);
+  const [tag, attributes, children] = node;
+  const made = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  made.append(...children.map(element));
+  return made;
+}
+
+/**
+ * The chosen card's forecasts in the table's cells, or those that were there.
+ * @param {HTMLTableElement} table
+ * @param {Card | null} card
+ */
+function showForecasts(table, card) {
+  for (const cell of table.querySelectorAll("td")) {
+    const { figure = "", kind } = cell.dataset;
+    if (kind !== "forecast") continue;
+    cell.dataset.written ??= cell.textContent ?? "";
+    const of = card && Object.hasOwn(card.figures, figure) ? card.figures[figure] : undefined;
+    const chosen = of ? `${card?.label}: forecast ${[of.text, of.band].filter(Boolean).join(", ")}` : DASH;
+    cell.textContent = card ? chosen : cell.dataset.written;
+  }
 }
 
 /**
@@ -235,7 +214,7 @@ function showOwnColumns(table, machine) {
       const cell = row.cells[column];
       const name = cell?.dataset.figure ?? "";
       const figure = Object.hasOwn(machine.figures, name) ? machine.figures[name] : undefined;
-      cell?.after(own("td", figure?.text ?? NOT_MEASURED));
+      cell?.after(own("td", figure?.text ?? DASH));
     }
   }
 }

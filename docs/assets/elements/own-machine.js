@@ -31,15 +31,6 @@ export function whereOf(at) {
   return parts.filter(Boolean).join(", ");
 }
 
-/**
- * Whether a machine measured any of the figures that a chart draws.
- * @param {OwnMachine} machine
- * @param {{data: {customdata?: string[]}[]}} plot its traces name figures
- */
-export function measured(machine, plot) {
-  return plot.data.some((trace) => trace.customdata?.some((name) => Object.hasOwn(machine.figures, name)));
-}
-
 /** Everything that is kept of the machine; null if there is none. @returns {Kept | null} */
 export function keptMachine() {
   const entry = readEntries(browserRecord().store, MACHINE)[NAME];

@@ -1,0 +1,115 @@
+// A chart's description with what only this browser knows: the reader's own machine beside what is
+// there, and the forecasts of the card that they chose in place of the T4's. Pure: data in, data out.
+
+import { CARD } from "./drawing.js";
+
+/** @typedef {import("./drawing.js").Description} Description */
+/** @typedef {import("./drawing.js").Mark} Mark */
+/** @typedef {import("./drawing.js").Row} Row */
+/** @typedef {import("../own-machine.js").OwnMachine} OwnMachine */
+/** @typedef {{label: string, figures: {[name: string]: Mark}}} Card forecasts by the names of the T4's */
+
+const OWN = 4; // the number of the colour of the reader's machine
+const YOURS = "your machine";
+
+/** @param {Description} description @param {(mark: Mark) => Mark} change @returns {Description} */
+function mapped(description, change) {
+  const row = (/** @type {Row} */ each) => ({ ...each, mark: change(each.mark) });
+  if (description.shape === "rows") {
+    const groups = description.groups.map((group) => ({
+      ...group,
+      rows: group.rows.map(row),
+      limits: group.limits?.map(row),
+    }));
+    return { ...description, groups };
+  }
+  if (description.shape === "plane") {
+    const series = description.series.map((each) => {
+      const points = each.points.map(([at, mark]) => /** @type {[number, Mark]} */ ([at, change(mark)]));
+      return { ...each, points };
+    });
+    return { ...description, series };
+  }
+  return { ...description, tiles: description.tiles.map((tile) => ({ ...tile, marks: tile.marks.map(change) })) };
+}
+
+/** Every mark of a chart, known or not. @param {Description} description @returns {Mark[]} */
+export function marksIn(description) {
+  /** @type {Mark[]} */
+  const found = [];
+  mapped(description, (mark) => (found.push(mark), mark));
+  return found;
+}
+
+/** Whether a machine measured any of it. @param {Description} description @param {OwnMachine} machine */
+export function isPartOf(description, machine) {
+  return marksIn(description).some(({ name = "" }) => own(machine.figures, name));
+}
+
+/**
+ * Its forecasts for the card that the reader chose; what is not forecast for that card is left out.
+ * @param {Description} description
+ * @param {Card | null} card
+ * @returns {Description}
+ */
+export function withCard(description, card) {
+  if (!card) return description;
+  const changed = mapped(description, (mark) => {
+    if (mark.kind !== "forecast") return mark;
+    const { name = "" } = mark;
+    return { ...(own(card.figures, name) ?? { value: null }), kind: "forecast", name };
+  });
+  if (changed.shape !== "rows") return changed;
+  return { ...changed, groups: changed.groups.map((group) => (group.card ? { ...group, card: card.label } : group)) };
+}
+
+/**
+ * It and what the reader's machine measured of it: more rows, more curves, more words in tiles.
+ * @param {Description} description
+ * @param {OwnMachine | null} machine
+ * @returns {Description}
+ */
+export function withOwn(description, machine) {
+  if (!machine) return description;
+  const mine = (/** @type {Mark} */ { name = "" }) => markOf(own(machine.figures, name), name, machine.label);
+  if (description.shape === "rows") {
+    const ownRow = (/** @type {Row} */ row) => {
+      const mark = mine(row.mark);
+      // What nobody but the reader measured has no card, so that its label needs none.
+      const label = `${row.label.replaceAll(CARD, "GPU")}, ${YOURS}`;
+      return mark ? [row, { label, color: OWN, mark, own: true }] : [row];
+    };
+    const groups = description.groups.map((group) => ({
+      ...group,
+      rows: group.rows.flatMap(ownRow),
+      limits: (group.limits ?? []).flatMap(ownRow),
+    }));
+    return { ...description, groups };
+  }
+  if (description.shape === "plane") {
+    const series = description.series.flatMap((each) => {
+      const points = each.points.map(([at, mark]) => /** @type {[number, Mark]} */ ([at, mine(mark) ?? { value: null }]));
+      if (points.every(([, mark]) => mark.value === null)) return [each];
+      return [each, { ...each, label: `${each.label}, ${YOURS}`, color: OWN, points, dash: "1 3", own: true }];
+    });
+    return { ...description, series };
+  }
+  const tiles = description.tiles.map((tile) => {
+    const mark = tile.marks.map(mine).find(Boolean);
+    return mark ? { ...tile, words: [...tile.words, `yours: ${mark.text}`], marks: [...tile.marks, mark] } : tile;
+  });
+  return { ...description, tiles };
+}
+
+/** @param {{value: number, text: string, noisy: boolean} | undefined} figure @param {string} name @param {string} label @returns {Mark | null} */
+function markOf(figure, name, label) {
+  return figure ? { value: figure.value, text: figure.text, noisy: figure.noisy, name, source: label } : null;
+}
+
+/**
+ * @template T
+ * @param {{[name: string]: T}} figures
+ * @param {string} name
+ * @returns {T | undefined}
+ */
+const own = (figures, name) => (Object.hasOwn(figures, name) ? figures[name] : undefined);
