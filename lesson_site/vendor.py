@@ -23,8 +23,6 @@ from lesson_site.remembered import remembered
 FOLDER = Path("docs/assets/vendor")
 LOCK = Path("package-lock.json")
 # docs/assets/licences has the licence of each, as most of the packages lack its text.
-# The smallest of Plotly's bundles: bars and lines, and a heat map is made of bars.
-PLOTLY = "plotly-basic.min.js"
 # Checks a learner's result file, and builds no code to do so, which our policy would stop.
 CHECKER = "json-schema"
 # Python itself, for the snippets that readers run in the page.
@@ -32,7 +30,6 @@ PYODIDE = "pyodide"
 # Runs the training steps of the race, on the reader's CPU and GPU.
 ONNXRUNTIME = "onnxruntime"
 PACKAGES = {
-    PLOTLY: "plotly.js-basic-dist-min",
     CHECKER: "@cfworker/json-schema",
     PYODIDE: "pyodide",
     ONNXRUNTIME: "onnxruntime-web",  # 33 MB, so the last one
@@ -78,7 +75,7 @@ def vendor(name: str, root: Path = Path(), patience_s: float = PATIENCE_S) -> Pa
     """Fetch one library, and lay it into the folder once it is known to be the right one.
 
     Args:
-        name: Its file or folder, a key of ``PACKAGES``.
+        name: Its folder, a key of ``PACKAGES``.
         root: The repository.
         patience_s: How long it may take to come.
 
@@ -94,16 +91,14 @@ def vendor(name: str, root: Path = Path(), patience_s: float = PATIENCE_S) -> Pa
             raise PackageError(
                 f"{archive.name} is not what {LOCK} pins (its SHA-512 differs); ask another mirror"
             )
-        wanted = MEMBERS.get(name, {"": name})
         contents = {
             file: _as_laid(file, member(archive, f"package/{path}"))
-            for file, path in wanted.items()
+            for file, path in MEMBERS[name].items()
         }
     target = root / FOLDER / name
+    target.mkdir(parents=True, exist_ok=True)
     for file, content in contents.items():
-        path = target / file if file else target
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, content)
+        write_whole(target / file, content)
     return target
 
 
@@ -124,8 +119,7 @@ def compressed_kb(name: str, root: Path = Path()) -> int | None:
 
 @lru_cache  # a new date of the file is a new key
 def _compressed_kb(path: Path, changed: int) -> int:
-    files = [path] if path.is_file() else sorted(path.iterdir())
-    return round(sum(map(_transfer_bytes, files)) / 1000)
+    return round(sum(map(_transfer_bytes, sorted(path.iterdir()))) / 1000)
 
 
 def _transfer_bytes(file: Path) -> int:

@@ -13,7 +13,7 @@ from tests.building import REPOSITORY
 from tests.imports import packages_of
 
 SITE = (
-    *("mkdocs", "pymdownx", "playwright", "html5lib", "jsonschema", "plotly", "latex2mathml"),
+    *("mkdocs", "pymdownx", "playwright", "html5lib", "jsonschema", "latex2mathml"),
     *("onnx", "onnxscript", "onnxruntime", "jupyter_server", "websocket"),
 )
 TORCH = ("torch", "torchvision")

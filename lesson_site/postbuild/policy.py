@@ -24,8 +24,7 @@ def policy_of(documents: list[Document]) -> str:
             "default-src 'none'",
             # WebAssembly, since Python in the page runs under this policy as well.
             " ".join(["script-src 'self' 'wasm-unsafe-eval'", *scripts]),
-            # The hash of nothing: Plotly adds an empty style element, and fills it by script.
-            f"style-src 'self' {_hash('')}",
+            "style-src 'self'",
             "img-src 'self' data:",
             "font-src 'self'",
             "connect-src 'self'",

