@@ -1,19 +1,20 @@
-"""CUDA's automatic mixed precision for tensors on PyTorch's spare kind of device.
+"""CUDA's automatic mixed precision for tensors without values.
 
-PyTorch puts casts before an operation by the kind of device that its tensors are on. The spare
-kind has none, so it is given CUDA's, from the lists in ``autocast.toml``.
+PyTorch puts casts before the operations that CUDA's lists name, but only for tensors that really
+are on a GPU. Here the same casts are put before them for all tensors that count as a GPU's.
 """
 
 import tomllib
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import torch
 from torch.utils._pytree import tree_leaves, tree_map_only
 
-SPARE = "privateuseone"
 LISTS = Path(__file__).with_name("autocast.toml")
 HALVES = (torch.float16, torch.bfloat16)
 FUSED = {"softmax": torch._softmax, "log_softmax": torch._log_softmax}  # they convert themselves
@@ -22,39 +23,32 @@ Kernel = Callable[..., Any]
 
 
 @contextmanager
-def cuda_autocast(format: torch.dtype | None) -> Iterator[None]:
-    """Holds while a forward pass runs in mixed precision; without a format it changes nothing."""
-    if format is None:
-        yield
-        return
-    casts = _Casts(format)
+def autocast_without_gpu() -> Iterator[None]:
+    """Within, ``torch.autocast("cuda")`` does to shells what it does to a GPU's tensors."""
+    casts = _Casts()
     lists: dict[str, list[str]] = tomllib.loads(LISTS.read_text(encoding="utf-8"))
     with (
-        torch.library._scoped_library("aten", "IMPL") as listed,
-        torch.library._scoped_library("_", "IMPL") as others,
+        torch.library._scoped_library("aten", "IMPL") as library,
+        patch("torch.cuda.amp.common.amp_definitely_not_available", return_value=False),
+        patch("torch.cuda.is_bf16_supported", return_value=True),
+        patch("torch.clear_autocast_cache", casts.kept.clear),
+        warnings.catch_warnings(),
     ):
-        others.fallback(torch.library.fallthrough_kernel, "AutocastPrivateUse1")
+        warnings.filterwarnings("ignore", ".*Overriding a previously registered", UserWarning)
         for rule, names in lists.items():
             for operation in filter(None, map(_operation, names)):
-                kernel = _below_autocast(getattr(casts, rule), operation)
-                listed.impl(operation, kernel, "AutocastPrivateUse1")
-        torch.set_autocast_enabled(SPARE, True)
-        try:
-            yield
-        finally:
-            torch.set_autocast_enabled(SPARE, False)
-            casts.kept.clear()
+                library.impl(operation, _with(getattr(casts, rule), operation), "AutocastCUDA")
+        yield
 
 
 class _Casts:
     """The four rules of the lists.
 
     Attributes:
-        kept: The cast weights; each weight is cast once in a forward pass.
+        kept: The cast weights, until the forward pass ends; each is cast once.
     """
 
-    def __init__(self, format: torch.dtype) -> None:
-        self.format = format
+    def __init__(self) -> None:
         self.kept: dict[torch.Tensor, torch.Tensor] = {}
 
     def narrow(self, operation: Kernel, args: Any, kwargs: Any) -> Any:
@@ -86,12 +80,13 @@ class _Casts:
         return operation(**(given | {"dtype": torch.float32}))
 
     def _narrowed(self, tensor: torch.Tensor) -> torch.Tensor:
-        if tensor.dtype not in (*HALVES, torch.float32):
+        format = torch.get_autocast_dtype("cuda")
+        if tensor.dtype not in (*HALVES, torch.float32) or tensor.dtype == format:
             return tensor
         if not (tensor.is_leaf and tensor.requires_grad):
-            return tensor.to(self.format)
+            return tensor.to(format)
         if tensor not in self.kept:
-            self.kept[tensor] = tensor.to(self.format)
+            self.kept[tensor] = tensor.to(format)
         return self.kept[tensor]
 
 
@@ -105,9 +100,9 @@ def _operation(name: str) -> Any:
     return getattr(getattr(torch.ops.aten, packet, None), overload or "default", None)
 
 
-def _below_autocast(rule: Kernel, operation: Any) -> Kernel:
+def _with(rule: Kernel, operation: Any) -> Kernel:
     """The kernel that applies ``rule`` and goes on without autocast."""
-    autocast = torch._C.DispatchKeySet(torch._C.DispatchKey.AutocastPrivateUse1)  # type: ignore[attr-defined]
+    autocast = torch._C.DispatchKeySet(torch._C.DispatchKey.AutocastCUDA)
 
     def kernel(*args: Any, **kwargs: Any) -> Any:
         with torch._C._ExcludeDispatchKeyGuard(autocast):

@@ -15,7 +15,6 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves, tree_map_only
 from torch.utils.flop_counter import conv_flop_count, flop_registry
 
-from lesson_code.forecast.autocast import cuda_autocast
 from lesson_code.forecast.formula import Step
 from lesson_code.forecast.shells import (
     META,
@@ -34,6 +33,9 @@ TENSORS_A_LAUNCH = 110  # one launch of a foreach operation takes about so many
 class StepCounter(TorchDispatchMode):
     """Runs each operation on what the shells wrap, and notes its cost while it is counting."""
 
+    # In the place of PyTorch's own mode for such tensors: a name of a GPU then starts no driver.
+    _mode_key = torch._C._TorchDispatchModeKey.FAKE
+
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self.counting = False
@@ -46,7 +48,7 @@ class StepCounter(TorchDispatchMode):
         self, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
         """Every operation comes here, below autograd and autocast."""
-        kwargs = kwargs or {}
+        func, kwargs = _on_meta(func, args, kwargs or {})
         shells = {id(t.inside): t for t in tree_leaves((args, kwargs)) if isinstance(t, Shell)}
         if func is torch.ops.aten._local_scalar_dense.default and shells:
             raise ReadsValuesError("the step reads a value of a tensor")
@@ -113,6 +115,17 @@ class StepCounter(TorchDispatchMode):
 
 
 # --8<-- [end:counter]
+
+
+def _on_meta(func: Any, args: Any, kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """The same operation with the shells' device for a GPU's; to send a shell there is nothing."""
+    device = kwargs.get("device")
+    if device is None or device.type != "cuda":
+        return func, kwargs
+    sent = func is torch.ops.aten._to_copy.default and isinstance(args[0], Shell)
+    if sent and kwargs.get("dtype") in (None, args[0].dtype):
+        return torch.ops.aten.alias.default, {}
+    return func, kwargs | {"device": META}
 
 
 def tensors_of(tree: Any) -> list[torch.Tensor]:
@@ -221,7 +234,7 @@ def _step(
     scaler: torch.amp.GradScaler,
 ) -> None:
     optimizer.zero_grad()
-    with cuda_autocast(autocast):
+    with torch.autocast("cuda", dtype=autocast, enabled=autocast is not None):
         loss = loss_function(model(*batch[:-1]), batch[-1])
     scaler.scale(loss).backward()
     scaler.step(optimizer)

@@ -10,10 +10,8 @@ from typing import Any
 
 import torch
 from torch import nn
-from torch.overrides import TorchFunctionMode
-from torch.utils._pytree import tree_map
 
-from lesson_code.forecast.autocast import SPARE
+from lesson_code.forecast.autocast import autocast_without_gpu
 
 CUDA, META = torch.device("cuda", 0), torch.device("meta")
 ONE_KERNEL = ("silu_backward", "mish_backward", "_fused_rms_norm")  # several without one of its own
@@ -36,7 +34,7 @@ class Shell(torch.Tensor):
     def __new__(cls, inside: torch.Tensor, requires_grad: bool = False) -> "Shell":
         """A shell around ``inside``, a tensor on the device ``meta``."""
         shell: Shell = torch.Tensor._make_subclass(
-            cls, inside, requires_grad, device_for_backend_keys=torch.device(SPARE)
+            cls, inside, requires_grad, device_for_backend_keys=CUDA
         )
         shell.inside = inside
         return shell
@@ -45,6 +43,12 @@ class Shell(torch.Tensor):
     def device(self) -> torch.device:  # type: ignore[override]
         """What a model that asks is told."""
         return CUDA
+
+    def tolist(self) -> Any:
+        """Nothing: it has no values."""
+        raise ReadsValuesError("the step wants the values of a tensor as a list or an array")
+
+    numpy = tolist  # type: ignore[assignment]
 
     @classmethod
     def __torch_dispatch__(cls, func: Any, *_: Any) -> Any:
@@ -63,32 +67,15 @@ def exchange(tensor: torch.Tensor) -> None:
 # --8<-- [end:shell]
 
 
-class _Devices(TorchFunctionMode):
-    """Sends what a model wants to have on a GPU to the shells' device."""
-
-    def __torch_function__(
-        self, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None
-    ) -> Any:
-        if func in (torch.Tensor.tolist, torch.Tensor.numpy):
-            raise ReadsValuesError(f"the step calls {func.__name__}() of a tensor")
-        args, kwargs = tree_map(_instead_of_cuda, (args, kwargs or {}))
-        return func(*args, **kwargs)
-
-
-def _instead_of_cuda(argument: Any) -> Any:
-    if isinstance(argument, torch.device | str) and str(argument).startswith("cuda"):
-        return META
-    return argument
-
-
 @contextmanager
 def like_a_gpu() -> Iterator[None]:
-    """Holds while a step runs on shells, which then take a GPU's dropout and attention."""
-    with torch.library._scoped_library("aten", "IMPL") as library, _Devices():
-        library.impl("dropout", _dropout, "AutogradPrivateUse1")
-        library.impl("scaled_dot_product_attention", _attention, "AutogradPrivateUse1")
+    """Within, operations on shells are a GPU's."""
+    with torch.library._scoped_library("aten", "IMPL") as library, autocast_without_gpu():
+        library.impl("dropout", _dropout, "AutogradCUDA")
+        library.impl("scaled_dot_product_attention", _attention, "AutogradCUDA")
         for name in ONE_KERNEL:
-            library.impl(name, getattr(aten, name), "PrivateUse1")
+            if not torch._C._dispatch_has_kernel_for_dispatch_key(f"aten::{name}", "CUDA"):
+                library.impl(name, getattr(aten, name), "CUDA")
         yield
 
 

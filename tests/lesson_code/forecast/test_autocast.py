@@ -32,10 +32,10 @@ def test_every_operation_of_cuda_is_listed() -> None:
 def test_nothing_stays_behind() -> None:
     """After a count PyTorch is as it was."""
     model = nn.Linear(2, 2)
-    before = torch._C._dispatch_get_registrations_for_dispatch_key("AutocastPrivateUse1")
+    before = torch._C._dispatch_get_registrations_for_dispatch_key("AutocastCUDA")
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
     batch = torch.empty(2, 2), torch.empty(1)
     count_step(model, optimizer, lambda x, _: x.sum(), batch, "bfloat16")
 
-    assert before == torch._C._dispatch_get_registrations_for_dispatch_key("AutocastPrivateUse1")
-    assert not torch.is_autocast_enabled("privateuseone")
+    assert before == torch._C._dispatch_get_registrations_for_dispatch_key("AutocastCUDA")
+    assert not torch.is_autocast_enabled("cuda")

@@ -219,8 +219,8 @@ def test_a_device_by_name() -> None:
     "read",
     [
         torch.Tensor.item,
-        torch.Tensor.tolist,
-        torch.Tensor.numpy,
+        lambda total: total.tolist(),
+        lambda total: total.numpy(),
         torch.Tensor.cpu,
         torch.Tensor.nonzero,
         bool,
