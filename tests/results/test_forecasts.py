@@ -1,0 +1,128 @@
+"""A forecast by name is the formula's, for the counts that the file has."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from lesson_code.forecast.cards import read_cards
+from lesson_code.forecast.formula import BAND, HOST, Step, forecast
+from results.forecasts import (
+    CountedStep,
+    ForecastError,
+    ForecastFigure,
+    figure,
+    read_steps,
+    write_steps,
+)
+
+HEAVY = Step("float32", {"float32": 10**12}, 10**10, 0, 100, 90, 10**8, 10**9)
+LIGHT = Step("float32", {"float32": 10**3}, 10**4, 0, 30, 27, 10**6, 5 * 10**6)
+HALF = Step("float16", {"float16": 10**12}, 5 * 10**9, 0, 150, 140, 10**8, 10**9)
+
+
+@pytest.fixture
+def steps(tmp_path: Path) -> Path:
+    """A file with three counted steps."""
+    counted = [
+        CountedStep("heavy", "a heavy step", 32, HEAVY),
+        CountedStep("heavy", "a heavy step", 32, HALF),
+        CountedStep("light", "a light step", 8, LIGHT),
+    ]
+    path = tmp_path / "steps.json"
+    write_steps(counted, "2.15.0", path)
+    return path
+
+
+def of(name: str, steps: Path) -> ForecastFigure:
+    """The figure of that name, its first word left out."""
+    return figure(f"forecast.{name}", steps)
+
+
+def test_what_is_written_is_read(steps: Path) -> None:
+    """Counts survive the file."""
+    assert HALF == read_steps(steps)["heavy", "float16"].step
+
+
+def test_time(steps: Path) -> None:
+    """A forecast has its band, and says so with one digit."""
+    expected = forecast(HEAVY, read_cards()["t4"])
+
+    found = of("heavy.float32.t4.time", steps)
+
+    assert (expected.time, expected.low, expected.high) == (found.value, found.low, found.high)
+    assert re.fullmatch(r"0?\.?[1-9]0*\s(m|µ)?s", found.text)
+    assert "90 operations" in found.source
+
+
+def test_rate(steps: Path) -> None:
+    """Samples in a second are the batch over the time, and the band is turned round."""
+    time, rate = of("heavy.float32.t4.time", steps), of("heavy.float32.t4.rate", steps)
+
+    assert 32 / time.value == rate.value
+    assert (32 / time.high, 32 / time.low) == (rate.low, rate.high)
+
+
+def test_memory(steps: Path) -> None:
+    """Memory is counted and has no band."""
+    found = of("light.float32.t4.memory", steps)
+
+    assert 5e6 == found.value == found.low == found.high
+
+
+def test_launches(steps: Path) -> None:
+    """A light step takes what the host takes to ask for it, on every card."""
+    small, large = (of(f"light.float32.{card}.time", steps) for card in ("t4", "h100"))
+
+    assert small.value == large.value == 30 * HOST.likely
+
+
+def test_gain(steps: Path) -> None:
+    """A gain compares two forecasts on one card, and is surer of nothing than they are."""
+    card = read_cards()["t4"]
+
+    found = of("heavy.float16.t4.gain", steps)
+
+    assert forecast(HEAVY, card).time / forecast(HALF, card).time == found.value
+    assert found.low <= found.value / BAND < found.value * BAND <= found.high
+
+
+def test_tf32(steps: Path) -> None:
+    """TF32 takes float32's counts."""
+    assert of("heavy.tf32.h100.time", steps).value < of("heavy.float32.h100.time", steps).value
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("heavy.float32.time", "is not the name of a forecast"),
+        ("hevy.float32.t4.time", "there is no step 'hevy'; there is heavy"),
+        ("light.float16.t4.time", "light was counted in float32, not in float16"),
+        ("light.float64.t4.time", "there is no format 'float64'"),
+        ("light.float32.rtx4090.time", "there is no card 'rtx4090'; there is rtx-4090"),
+        ("light.float32.t4.tme", "there is no quantity 'tme'; there is time"),
+    ],
+)
+def test_a_wrong_name_is_refused(steps: Path, name: str, says: str) -> None:
+    """The message says which word is wrong, and which is near."""
+    with pytest.raises(ForecastError, match=re.escape(says)):
+        of(name, steps)
+
+
+@pytest.mark.parametrize("content", ["{", '{"torch": "2.15.0"}', '{"steps": [{"name": "a"}]}'])
+def test_broken_counts_are_refused(tmp_path: Path, content: str) -> None:
+    """The message says which file, and what writes it."""
+    path = tmp_path / "steps.json"
+    path.write_text(content, encoding="utf-8")
+
+    with pytest.raises(ForecastError, match=r"can't read .*steps\.json.*benchmarks count"):
+        figure("forecast.a.float32.t4.time", path)
+
+
+def test_a_card_without_the_format(steps: Path) -> None:
+    """A T4 computes nothing in bfloat16."""
+    bf16 = Step("bfloat16", {"bfloat16": 1}, 1, 0, 1, 1, 1, 1)
+    write_steps([CountedStep("new", "a new step", 1, bf16)], "2.15.0", steps)
+
+    with pytest.raises(ForecastError, match="no units for bfloat16"):
+        of("new.bfloat16.t4.time", steps)
