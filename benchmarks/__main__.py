@@ -1,4 +1,7 @@
-"""The benchmark job: ``python -m benchmarks run``, ``list``, ``validate`` and ``summarize``."""
+"""The benchmark job: ``run``, ``list``, ``validate``, ``summarize``, ``count``.
+
+Each is called as ``python -m benchmarks run``.
+"""
 
 import argparse
 import re
@@ -11,10 +14,10 @@ from benchmarks.stopping import STOPPED, stopped_quietly
 with stopped_quietly():
     import torch
 
-    from benchmarks import cases, comparison, job, provenance
+    from benchmarks import cases, comparison, forecast_steps, job, provenance
     from benchmarks.cases import Plan
     from benchmarks.validate import validate
-    from results import result_file
+    from results import forecasts, result_file
     from results.catalogue import CatalogueError
     from results.quantities import write
     from results.result_file import BadResultError, Result, entries_of
@@ -87,6 +90,11 @@ def _parser() -> argparse.ArgumentParser:
     validate = commands.add_parser("validate", help="check result files")
     validate.add_argument("files", type=Path, nargs="+", metavar="FILE")
     validate.set_defaults(command=_validate)
+
+    count = commands.add_parser(
+        "count", help="count the steps that pages forecast, into results/steps.json: minutes"
+    )
+    count.set_defaults(command=_count)
 
     summarize = commands.add_parser(
         "summarize", help="print what result files say, or what changed between two"
@@ -178,6 +186,14 @@ def _list(_: argparse.Namespace) -> int:
 def _validate(options: argparse.Namespace) -> int:
     """Check every file and name each bad one; 2 if there was any."""
     return validate(options.files)
+
+
+def _count(_: argparse.Namespace) -> int:
+    """Count every step that pages forecast, on any machine."""
+    counted = forecast_steps.count_all()
+    forecasts.write_steps(counted, torch.__version__.partition("+")[0])
+    print(f"{forecasts.STEPS}: {len(counted)} steps")
+    return 0
 
 
 def _summarize(options: argparse.Namespace) -> int:

@@ -107,16 +107,21 @@ def _large(plan: Plan) -> Setup:
     """Four hidden layers of equal width, and made-up images and labels."""
     torch.manual_seed(SEED)
     width, batch_size = (QUICK_WIDTH, QUICK_BATCH) if plan.quick else (LARGE_WIDTH, LARGE_BATCH)
-    widths = [784, *[width] * LARGE_LAYERS]
-    layers = [layer for sizes in pairwise(widths) for layer in (nn.Linear(*sizes), nn.ReLU())]
-    model = nn.Sequential(*layers, nn.Linear(width, 10))
+    model = large_network(width)
     batch = torch.randn(batch_size, 784), torch.randint(10, (batch_size,))
     settings = {
-        "hidden_widths": widths[1:],
+        "hidden_widths": [width] * LARGE_LAYERS,
         "parameters": parameter_count(model),
         "optimizer": "Adam, lr 1e-4",
     }
     return model, batch, partial(torch.optim.Adam, lr=1e-4), settings
+
+
+def large_network(width: int = LARGE_WIDTH) -> nn.Sequential:
+    """The model with hidden layers of equal width."""
+    widths = [784, *[width] * LARGE_LAYERS]
+    layers = [layer for sizes in pairwise(widths) for layer in (nn.Linear(*sizes), nn.ReLU())]
+    return nn.Sequential(*layers, nn.Linear(width, 10))
 
 
 def _accuracies(plan: Plan) -> dict[str, Entry]:

@@ -45,11 +45,16 @@ def _cell(plan: Plan, width: int, batch_size: int) -> dict[str, Entry]:
     return measure(arms, plan.repetitions, warmups=3)
 
 
+def network(width: int) -> nn.Sequential:
+    """The model of a cell."""
+    return nn.Sequential(
+        nn.Linear(784, width), nn.ReLU(), nn.Linear(width, width), nn.ReLU(), nn.Linear(width, 10)
+    )
+
+
 def _arm(width: int, batch_size: int, device: torch.device) -> Arm:
     torch.manual_seed(SEED)
-    model = nn.Sequential(
-        nn.Linear(784, width), nn.ReLU(), nn.Linear(width, width), nn.ReLU(), nn.Linear(width, 10)
-    ).to(device)
+    model = network(width).to(device)
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
     criterion = nn.CrossEntropyLoss()
     generator = torch.Generator().manual_seed(SEED)
