@@ -18,6 +18,7 @@ with stopped_quietly():
     from benchmarks.cases import Plan
     from benchmarks.validate import validate
     from results import forecasts, result_file
+    from results.cases import FILE, written
     from results.catalogue import CatalogueError
     from results.quantities import write
     from results.result_file import BadResultError, Result, entries_of
@@ -60,7 +61,10 @@ def _parser() -> argparse.ArgumentParser:
 
     run = commands.add_parser("run", help="measure this machine, saving every finished part")
     run.add_argument(
-        "--case", choices=cases.NAMES, action="append", help="only this one; repeatable"
+        "--case",
+        choices=cases.NAMES,
+        action="append",
+        help="only this one, and those that it is compared with; repeatable",
     )
     run.add_argument(
         "--gpu-only",
@@ -86,6 +90,11 @@ def _parser() -> argparse.ArgumentParser:
 
     listing = commands.add_parser("list", help="name every case and what it measures")
     listing.set_defaults(command=_list)
+
+    describe = commands.add_parser(
+        "describe", help="write what the cases measure into results/cases.json, for the site"
+    )
+    describe.set_defaults(command=_describe)
 
     validate = commands.add_parser("validate", help="check result files")
     validate.add_argument("files", type=Path, nargs="+", metavar="FILE")
@@ -135,7 +144,9 @@ def _run(options: argparse.Namespace) -> int:
         print(NO_COMMIT, file=sys.stderr)
     path = options.out or result_file.default_path(conditions)
     plan = Plan(options.data, options.quick, gpu_only=options.gpu_only)
-    names = options.case or (cases.GPU_NAMES if options.gpu_only else cases.NAMES)
+    names = list(cases.GPU_NAMES if options.gpu_only else cases.NAMES)
+    if options.case:
+        names = [name for name in names if name in cases.with_compared(options.case)]
     budget_s = options.budget * 60 if options.budget else None
     try:
         outcome = job.run(list(names), plan, path, conditions, budget_s)
@@ -180,6 +191,13 @@ def _list(_: argparse.Namespace) -> int:
         module = cases.load(name)
         summary = (module.__doc__ or "").partition("\n\n")[0].replace("\n", " ")
         print(f"{name}: {summary}")
+    return 0
+
+
+def _describe(_: argparse.Namespace) -> int:
+    """Write the file that tells everybody without PyTorch what can be measured."""
+    FILE.write_text(written(cases.declared()), encoding="utf-8")
+    print(f"{FILE.name}: {len(cases.NAMES)} cases")
     return 0
 
 

@@ -20,6 +20,7 @@ import math
 import os
 import unicodedata
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -332,20 +333,32 @@ def _problems(result: Result, definitions: Definitions) -> Iterator[str]:
     if problem is not None:
         yield f"{problem}; {AGAIN}"
     yield from _problems_of_provenance(result["provenance"])
-    known = known_units(definitions)
+    known = known_entries(definitions)
     for case, parts in result["cases"].items():
         yield from _problems_of_case(case, parts, known.get(case), result["provenance"])
     yield from _problems_of_figures(result, definitions)
 
 
-def known_units(definitions: Definitions) -> dict[str, dict[str, tuple[str, ...]]]:
-    """The units that each entry of each case may have: every entry has a figure of its own."""
-    known: dict[str, dict[str, tuple[str, ...]]] = {}
-    for definition in definitions.values():
-        if definition.kind in ("measured", "rate"):
-            case, _, entry = definition.targets[0].partition(":")
-            unit = "s" if definition.kind == "rate" else definition.unit
-            known.setdefault(case, {})[entry] = UNITS.get(unit, (unit,))
+@dataclass(frozen=True)
+class Known:
+    """What is known of an entry before it is measured: its units, and where it runs."""
+
+    units: tuple[str, ...]
+    device: str
+    in_browser: bool
+
+
+def known_entries(definitions: Definitions) -> dict[str, dict[str, Known]]:
+    """What is known of each entry of each case: every entry has a figure of its own."""
+    known: dict[str, dict[str, Known]] = {}
+    for of in definitions.values():
+        if of.kind in ("measured", "rate"):
+            case, _, entry = of.targets[0].partition(":")
+            unit = "s" if of.kind == "rate" else of.unit
+            device = of.devices[0] if of.devices else "cpu"
+            known.setdefault(case, {})[entry] = Known(
+                UNITS.get(unit, (unit,)), device, of.in_browser
+            )
     return known
 
 
@@ -400,7 +413,7 @@ def about_simulation(provenance: Provenance) -> str:
 def _problems_of_case(
     case: str,
     parts: dict[str, dict[str, Any]],
-    known: dict[str, tuple[str, ...]] | None,
+    known: dict[str, Known] | None,
     provenance: Provenance,
 ) -> Iterator[str]:
     if known is None:
@@ -420,9 +433,10 @@ def _problems_of_case(
             seen[name] = part
             if name not in known:
                 yield f"{at}: {case} has no such entry; update the program or remove it"
-            elif entry["unit"] not in known[name]:
-                yield f"{at}.unit: it is measured in {known[name][0]}; {AGAIN}"
-            for problem in _problems_of_entry(name, entry, provenance):
+                continue
+            if entry["unit"] not in known[name].units:
+                yield f"{at}.unit: it is measured in {known[name].units[0]}; {AGAIN}"
+            for problem in _problems_of_entry(known[name], entry, provenance):
                 yield f"{at}{problem}"
             if _seconds(entry) > TOOK_LONGER * content["took_s"] + TOOK_ROUNDED_S:
                 yield f"{at}.samples: they sum to more than the part's took_s; {AGAIN}"
@@ -445,7 +459,7 @@ def _seconds(entry: Entry) -> float:
     return float(sum(entry["samples"]) * entry.get("loops", 1) + sum(entry.get("warmups", [])))
 
 
-def _problems_of_entry(name: str, entry: Entry, provenance: Provenance) -> Iterator[str]:
+def _problems_of_entry(known: Known, entry: Entry, provenance: Provenance) -> Iterator[str]:
     """What no schema can say: possible samples, and a summary that follows from them."""
     samples, unit = entry["samples"], entry["unit"]
     if unit == "s" and min(samples) < SHORTEST_S:
@@ -463,21 +477,14 @@ def _problems_of_entry(name: str, entry: Entry, provenance: Provenance) -> Itera
         yield f".noisy: it contradicts the samples; {AGAIN}"
     if "device_samples" in entry and len(entry["device_samples"]) != len(samples):
         yield f".device_samples: there are not as many as samples; {AGAIN}"
-    if entry["device"] != _device_of(name):
-        yield f".device: {entry['device']} contradicts the entry's name; {AGAIN}"
-    if "browser" in name and "engine" not in provenance:
+    if entry["device"] != known.device:
+        yield f".device: it is {entry['device']}, and this entry runs on {known.device}; {AGAIN}"
+    if known.in_browser and "engine" not in provenance:
         yield f": a browser gives it, and provenance.engine names none that computed; {AGAIN}"
-    if "browser" not in name and "engine" in provenance:
+    if not known.in_browser and "engine" in provenance:
         yield f": no browser gives it, and provenance.engine says that one did; {AGAIN}"
-    if "cuda" in name and provenance["gpu"] is None:
+    if known.device == "cuda" and provenance["gpu"] is None:
         yield f": it ran on a GPU, and provenance.gpu names none; {AGAIN}"
-
-
-def _device_of(name: str) -> str:
-    """Where an entry of this name ran."""
-    if "cuda" in name:
-        return "cuda"
-    return "webgpu" if "browser_gpu" in name else "cpu"
 
 
 def _problems_of_figures(result: Result, definitions: Definitions) -> Iterator[str]:

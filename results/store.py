@@ -12,13 +12,13 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal
 
-from results import catalogue, published, quantities, recorded, result_file
+from results import cases, catalogue, published, quantities, recorded, result_file
 from results.catalogue import Definition
-from results.groups import group_of
 from results.summary import Entry, Estimate
 
 CATALOGUE = Path("results/catalogue")
 RESULTS = Path("benchmarks/results")
+CASES = Path("results/cases.json")
 CITATIONS = Path("results/cited")
 PUBLISHED = "published."  # how the names of what others measured begin
 FIXED = ("computed", "cited", "recorded")
@@ -299,6 +299,7 @@ def open_store(root: Path = Path()) -> Store:
     files = [
         *sorted((root / CITATIONS).glob("*.toml")),
         *catalogue.paths(root / CATALOGUE),
+        root / CASES,
         *sorted((root / RESULTS).glob("*/*.json")),
     ]
     try:
@@ -313,23 +314,34 @@ def _read(state: tuple[tuple[Path, int, int], ...]) -> Store:
     files = [file for file, _, _ in state]
     cited = [file for file in files if file.parent.name == CITATIONS.name]
     listed = [file for file in files if file.suffix == ".toml" and file not in cited]
-    results = [file for file in files if file.suffix == ".json"]
-    definitions = read_catalogue(listed)
+    results = [file for file in files if file.suffix == ".json" and file.name != CASES.name]
+    [described] = [file for file in files if file.name == CASES.name]
+    definitions = read_catalogue(listed, described)
     named = {definition.name: definition for definition in definitions}
     found = sort_results(read_result(file, named) for file in results)
     return Store(definitions, found, _citations(cited))
 
 
-def read_catalogue(files: Iterable[Path] | None = None) -> list[Definition]:
+def read_catalogue(
+    files: Iterable[Path] | None = None, described: Path = cases.FILE
+) -> list[Definition]:
     """The catalogue.
+
+    Args:
+        files: What lists figures; those in this repository by default.
+        described: What says what the cases measure.
 
     Raises:
         FigureError: If it can't be read, or one of its entries can't be used.
     """
     try:
-        return catalogue.read(files)
-    except catalogue.CatalogueError as problem:
+        return catalogue.read(files, cases.read(described))
+    except (catalogue.CatalogueError, OSError) as problem:
         raise FigureError(str(problem)) from None
+    except (ValueError, TypeError, LookupError):
+        raise FigureError(
+            f"{described} is damaged; write it again with `python -m benchmarks describe`"
+        ) from None
 
 
 def _citations(files: Iterable[Path]) -> dict[str, dict[str, Any]]:
@@ -391,10 +403,12 @@ def skipped_of(parts: dict[str, dict[str, Any]]) -> dict[str, str]:
 def sort_results(results: Iterable[Result]) -> list[Result]:
     """Machines with a GPU first, then by name, then browsers; each one's preferred files first.
 
-    Preferred is the newer PyTorch, then the later day and minute. Quick runs are left out.
+    Preferred is a run of most cases over one of a few, then the newer PyTorch, then the later day
+    and minute: a partial run never stands for what a full one says. Quick ones are left out.
     """
     kept = [result for result in results if not result.provenance["quick"]]
     kept.sort(key=_version_and_day, reverse=True)
+    kept.sort(key=lambda result: len(result.cases) > len(cases.names()) / 2, reverse=True)
     kept.sort(key=_rank)
     return kept
 
@@ -422,7 +436,7 @@ def one_a_machine(results: Iterable[Result], case: str | None = None) -> list[Re
         results: Result files, the preferred ones of each machine first.
         case: A case; None for the first file of each machine.
     """
-    group = () if case is None else group_of(case)
+    group = () if case is None else cases.together(case)
     found: dict[str, Result] = {}
     for result in results:
         first = found.setdefault(result.provenance["machine"], result)

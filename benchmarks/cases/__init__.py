@@ -1,19 +1,21 @@
 """The cases, one short module each.
 
-A module says what it measures in its docstring and names its entries in ``ENTRIES`` (a GPU's too,
-wherever it runs; those have ``cuda`` in their names). ``parts(plan)`` gives what to measure on this
-machine, in pieces: what stands in one piece takes turns, and every finished piece is saved at once.
-An entry with ``browser`` in its name comes from no part: a reader's browser gives it, in the race.
+A module says what it measures in its docstring, and in ``FAMILIES`` which entries that gives, a
+GPU's too, wherever it runs; ``ENTRIES`` has their names. ``NEEDS`` names the cases that it is
+compared with: the job measures them along. ``parts(plan)`` gives what to measure on this machine,
+in pieces: what is in one piece takes turns, and every finished piece is saved at once. What only a
+reader's browser gives, in the race, comes from no part.
 """
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 
 import torch
 
+from results.cases import Case, together
 from results.summary import Entry
 
 # In this order they run: what the pages lean on most comes first, in case the time runs out.
@@ -152,6 +154,20 @@ class Plan:
     def repetitions(self) -> int:
         """Timed samples of each arm."""
         return 2 if self.quick else 5
+
+
+def with_compared(names: Iterable[str]) -> set[str]:
+    """These cases, and those whose numbers pages set beside theirs: one run measures them all."""
+    return {other for name in names for other in together(name)}
+
+
+def declared() -> dict[str, Case]:
+    """What every case measures, as the modules say it."""
+    modules = {name: load(name) for name in NAMES}
+    return {
+        name: Case(module.FAMILIES, getattr(module, "NEEDS", ()))
+        for name, module in modules.items()
+    }
 
 
 def load(name: str) -> ModuleType:

@@ -24,6 +24,7 @@ from benchmarks.cases._training_step import (
 )
 from benchmarks.method import measure
 from lesson_code.gpu_training.training import Batch
+from results.cases import ON, Family, names_of
 from results.summary import Entry
 
 BATCH, QUICK_BATCH = 128, 8
@@ -33,7 +34,36 @@ TIMES = (
     *(f"mlp.{device}_{arm}" for device in ("cpu", "cuda") for arm in ARMS),
     *(f"resnet50.cuda_{arm}" for arm in ARMS),
 )
-ENTRIES = (*TIMES, *(f"resnet50.cuda_{arm}_peak" for arm in ARMS))
+HOW = {"one_batch": f"a batch of {BATCH}", "accumulated": f"four batches of {BATCH // 4}"}
+FAMILIES = (
+    *(
+        Family(
+            f"mlp.{device}_{arm}",
+            f"one update of a small model from {HOW[arm]} {on}",
+            device=device,
+        )
+        for arm in ARMS
+        for device, on in ON.items()
+    ),
+    *(
+        Family(
+            f"resnet50.cuda_{arm}",
+            f"one update of ResNet-50 on the GPU from {HOW[arm]} images",
+            device="cuda",
+        )
+        for arm in ARMS
+    ),
+    *(
+        Family(
+            f"resnet50.cuda_{arm}_peak",
+            f"the most memory that an update of ResNet-50 from {HOW[arm]} images holds",
+            unit="megabytes",
+            device="cuda",
+        )
+        for arm in ARMS
+    ),
+)
+ENTRIES = names_of(FAMILIES)
 
 
 class AccumulatedStep(Step):

@@ -24,6 +24,7 @@ from benchmarks.cases._training_step import (
 )
 from benchmarks.method import measure
 from lesson_code.gpu_training.training import Batch
+from results.cases import Family, names_of
 from results.summary import Entry
 
 IMAGES, PIXELS = 64, 224
@@ -32,7 +33,22 @@ VOCABULARY, CLASSES = 1000, 10
 MODELS = ("resnet50", "transformer")
 ARMS = {"cuda_plain": False, "cuda_checkpointed": True}
 TIMES = tuple(f"{model}.{arm}" for model in MODELS for arm in ARMS)
-ENTRIES = (*TIMES, *(f"{name}_peak" for name in TIMES))
+FAMILIES = tuple(
+    Family(
+        f"{{model}}.{arm}{what}",
+        f"{words} {'that checkpoints activations' if checkpointed else 'that keeps all of them'}"
+        ", {model}",
+        {"model": MODELS},
+        unit="megabytes" if what else "s",
+        device="cuda",
+    )
+    for what, words in (
+        ("", "a training step on the GPU"),
+        ("_peak", "the most memory of a training step"),
+    )
+    for arm, checkpointed in ARMS.items()
+)
+ENTRIES = names_of(FAMILIES)
 
 
 class Staged(nn.Module):

@@ -22,17 +22,37 @@ from benchmarks.cases._training_step import (
     random_images,
 )
 from benchmarks.method import measure
+from results.cases import Family, names_of
 from results.summary import Entry
 
 SMALL, LARGE = 8, 128
 QUICK = {SMALL: 2, LARGE: 4}  # what stands in for these batch sizes in a quick run
 PIXELS, QUICK_PIXELS = 224, 32
 GPU_FORMATS = ("float32", "tf32", "float16")
-ENTRIES = (
-    f"batch_{SMALL}.cpu_float32",
-    *(f"batch_{n}.cuda_{format}" for n in (SMALL, LARGE) for format in GPU_FORMATS),
-    *(f"batch_{LARGE}.cuda_{format}_peak" for format in GPU_FORMATS),
+STEP = f"{{n}} images of {PIXELS} × {PIXELS} pixels"
+FAMILIES = (
+    Family(
+        "batch_{n}.cpu_float32",
+        f"a training step of ResNet-18 on the CPU, {STEP}",
+        {"n": (SMALL,)},
+        rate="samples_per_s",
+    ),
+    Family(
+        "batch_{n}.cuda_{format}",
+        f"a training step of ResNet-18 on the GPU, {STEP}, {{format}}",
+        {"n": (SMALL, LARGE), "format": GPU_FORMATS},
+        device="cuda",
+        rate="samples_per_s",
+    ),
+    Family(
+        "batch_{n}.cuda_{format}_peak",
+        "the most memory that a step of ResNet-18 on {n} images holds on the GPU, {format}",
+        {"n": (LARGE,), "format": GPU_FORMATS},
+        unit="megabytes",
+        device="cuda",
+    ),
 )
+ENTRIES = names_of(FAMILIES)
 
 
 def parts(plan: Plan) -> Iterator[Part]:

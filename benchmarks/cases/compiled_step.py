@@ -18,6 +18,7 @@ from benchmarks.method import Arm, measure
 from lesson_code.gpu_training.training import Batch, train_one_epoch
 from lesson_code.models import MNISTClassifier
 from lesson_code.timing import time_repeatedly
+from results.cases import ON, Family, names_of
 from results.summary import Entry, entry
 
 FIRST_CALLS = 2  # each takes seconds
@@ -48,11 +49,36 @@ class Network:
 
 
 NETWORKS = {"mnist": Network(MNISTClassifier, 64), "large": Network(large_network, 1024)}
-ENTRIES = tuple(
-    f"{where}_{arm}"
-    for where in ("mnist.cpu", "mnist.cuda", "large.cuda")
-    for arm in ("eager", "compiled", "first_call")
+MEASURED = (("mnist", "cpu"), ("mnist", "cuda"), ("large", "cuda"))
+WORDS = {
+    "eager": "PyTorch as it is",
+    "compiled": "with torch.compile",
+    "mnist": "the MNIST classifier",
+    "large": "a 784-4096-4096-4096-10 network",
+}
+FAMILIES = (
+    *(
+        Family(
+            f"{name}.{device}_{{arm}}",
+            f"a training step of {WORDS[name]} at batch size {NETWORKS[name].batch_size} "
+            f"{ON[device]}, {{arm}}",
+            {"arm": ("eager", "compiled")},
+            device=device,
+            words=WORDS,
+        )
+        for name, device in MEASURED
+    ),
+    *(
+        Family(
+            f"{name}.{device}_first_call",
+            f"the first compiled training step {ON[device]} with nothing compiled before, "
+            f"{WORDS[name]}",
+            device=device,
+        )
+        for name, device in MEASURED
+    ),
 )
+ENTRIES = names_of(FAMILIES)
 
 
 def parts(plan: Plan) -> Iterator[Part]:

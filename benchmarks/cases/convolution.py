@@ -16,6 +16,7 @@ from torch.nn import functional as F
 from benchmarks.cases import Part, Plan
 from benchmarks.cases.matmul import FORMATS, Format
 from benchmarks.method import Arm, float32_products, measure
+from results.cases import Family, names_of
 from results.summary import Entry
 
 SEED = 0
@@ -39,11 +40,29 @@ class Shape:
 # The first and the third stage of ResNet-50: wide images with few channels, and the reverse.
 SHAPES = {"channels_64": Shape(32, 64, 56), "channels_256": Shape(32, 256, 14)}
 QUICK_SHAPES = {"channels_64": Shape(2, 64, 14), "channels_256": Shape(1, 256, 7)}
-ENTRIES = tuple(
-    f"{shape}.{arm}"
-    for shape in SHAPES
-    for arm in ("cpu", *(f"{format}{layout}" for format in FORMATS for layout in LAYOUTS))
+WORDS = {"tf32": "TF32"} | {name: f"{shape.channels} channels" for name, shape in SHAPES.items()}
+FAMILIES = (
+    Family(
+        "{shape}.cpu",
+        "a 3 × 3 convolution of ResNet-50, 32 images with {shape}, in float32 on the CPU",
+        {"shape": tuple(SHAPES)},
+        words=WORDS,
+        rate="flop_per_s",
+    ),
+    *(
+        Family(
+            f"{{shape}}.cuda_{{format}}{layout}",
+            "a 3 × 3 convolution of ResNet-50, 32 images with {shape}, in {format} on the GPU"
+            f"{', channels_last' if layout else ''}",
+            {"shape": tuple(SHAPES), "format": tuple(FORMATS)},
+            device="cuda",
+            words=WORDS,
+            rate="flop_per_s",
+        )
+        for layout in LAYOUTS
+    ),
 )
+ENTRIES = names_of(FAMILIES)
 
 
 def parts(plan: Plan) -> Iterator[Part]:
@@ -59,7 +78,7 @@ def _compare(plan: Plan, name: str, shape: Shape) -> dict[str, Entry]:
         for format_name, format in FORMATS.items():
             for suffix, layout in LAYOUTS.items():
                 arm = _arm(shape, plan.gpu, format, layout)
-                arms[f"{name}.{format_name}{suffix}"] = arm
+                arms[f"{name}.cuda_{format_name}{suffix}"] = arm
     return measure(arms, plan.repetitions, warmups=3)
 
 

@@ -12,18 +12,40 @@ import torch
 
 from benchmarks.cases import Part, Plan
 from benchmarks.method import Arm, measure
+from results.cases import ON, Family, names_of
 from results.summary import Entry
 
 MEGABYTES = (1, 10, 100, 1000)  # of a million bytes
 QUICK_MEGABYTES = (1,)
+BETWEEN = {"megabytes": MEGABYTES, "memory": ("pageable", "pinned")}
 WAYS = ("pageable_to_cuda", "pinned_to_cuda", "cuda_to_pageable", "cuda_to_pinned")
 WITHIN_MEGABYTES = {"cpu": 500, "cuda": 1000}  # CPU caches hold some hundred megabytes at most
 QUICK_WITHIN_MEGABYTES = {"cpu": 10, "cuda": 10}
-ENTRIES = (
-    "cpu_copy",
-    "cuda_copy",
-    *(f"mb_{megabytes}.{way}" for megabytes in MEGABYTES for way in WAYS),
+FAMILIES = (
+    *(
+        Family(
+            f"{device}_copy",
+            f"a copy within one memory, {WITHIN_MEGABYTES[device]:,} MB {on}",
+            device=device,
+            rate="bytes_per_s",
+        )
+        for device, on in ON.items()
+    ),
+    *(
+        Family(way, words, BETWEEN, device="cuda", rate="bytes_per_s")
+        for way, words in (
+            (
+                "mb_{megabytes}.{memory}_to_cuda",
+                "sending {megabytes} MB from {memory} CPU memory to the GPU",
+            ),
+            (
+                "mb_{megabytes}.cuda_to_{memory}",
+                "fetching {megabytes} MB from the GPU into {memory} CPU memory",
+            ),
+        )
+    ),
 )
+ENTRIES = names_of(FAMILIES)
 
 
 def parts(plan: Plan) -> Iterator[Part]:

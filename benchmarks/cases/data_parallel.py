@@ -20,6 +20,7 @@ from benchmarks.cases import Part, Plan, SkipPartError
 from lesson_code.lab.data_parallel import process_group
 from lesson_code.mission.gpt2 import GPT2_SMALL, GPT2Config, build, next_token_loss, precision
 from lesson_code.timing import time_repeatedly
+from results.cases import Family, names_of
 from results.summary import Entry, entry
 
 COUNTS = (1, 2, 4)
@@ -28,7 +29,17 @@ QUICK_TEXTS = 2
 QUICK = GPT2Config(layers=1, width=32, heads=2, vocabulary=64, context=16)
 STEPS = 5  # in each timed sample
 SEED = 0
-ENTRIES = tuple(f"gpus_{count}.cuda" for count in COUNTS)
+FAMILIES = (
+    Family(
+        "gpus_{count}.cuda",
+        f"a training step of GPT-2 small with {TEXTS_PER_GPU} texts on each GPU, "
+        "number of GPUs: {count}",
+        {"count": COUNTS},
+        device="cuda",
+        rate="samples_per_s",
+    ),
+)
+ENTRIES = names_of(FAMILIES)
 
 
 def parts(plan: Plan) -> Iterator[Part]:

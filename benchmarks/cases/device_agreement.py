@@ -14,6 +14,7 @@ from benchmarks.cases import Part, Plan
 from benchmarks.method import float32_products
 from lesson_code.gpu_training.training import train_one_epoch
 from lesson_code.models import TinyClassifier
+from results.cases import Family, names_of
 from results.summary import Entry, entry
 
 STEPS = 20
@@ -21,7 +22,17 @@ BATCH_SIZE = 32
 # Differences below this count as this: float32 numbers near one lie so far apart, and an entry
 # must be above zero. The true largest one stands in the outcome.
 RESOLUTION = torch.finfo(torch.float32).eps
-ENTRIES = ("cuda_largest_difference",)
+FAMILIES = (
+    Family(
+        "cuda_largest_difference",
+        f"how far the losses of {STEPS} training steps of the tiny model lie apart on CPU and GPU, "
+        "median over seeds",
+        unit="plain",
+        device="cuda",
+        figure="device_agreement.largest_difference",
+    ),
+)
+ENTRIES = names_of(FAMILIES)
 
 
 def parts(plan: Plan) -> Iterator[Part]:

@@ -11,12 +11,22 @@ import torch
 
 from benchmarks.cases import Part, Plan
 from benchmarks.method import Arm, measure
+from results.cases import ON, Family, names_of
 from results.summary import Entry
 
 SIZES = {"small": 10, "large": 10_000_000}
 QUICK_SIZES = {"small": 10, "large": 100_000}
 SEED = 0
-ENTRIES = tuple(f"{size}.{arm}" for size in SIZES for arm in ("cpu", "cuda", "cuda_with_transfer"))
+FAMILIES = tuple(
+    Family(
+        f"{size}.{arm}",
+        f"x * 2 + 1 on {numbers} float32 numbers, {where}",
+        device=arm.partition("_")[0],
+    )
+    for size, numbers in (("small", "10"), ("large", "10 million"))
+    for arm, where in (*ON.items(), ("cuda_with_transfer", "sent to the GPU and fetched again"))
+)
+ENTRIES = names_of(FAMILIES)
 
 
 def parts(plan: Plan) -> Iterator[Part]:

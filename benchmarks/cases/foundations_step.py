@@ -12,6 +12,7 @@ import torch
 from benchmarks.cases import Part, Plan
 from benchmarks.method import float32_products
 from lesson_code.foundations.acceleration import random_batch, set_up, train_step
+from results.cases import ON, Family, names_of
 from results.summary import Entry, entry
 
 STEPS = 20
@@ -19,11 +20,19 @@ DTYPES = {
     "cpu": (torch.float32, torch.bfloat16),
     "cuda": (torch.float32, torch.bfloat16, torch.float16),
 }
-ENTRIES = tuple(
-    f"{device}_{str(dtype).removeprefix('torch.')}"
+FAMILIES = tuple(
+    Family(
+        f"{device}_{{format}}",
+        f"loss of the 128-256-10 network after {STEPS} steps on one batch, median over batches, "
+        f"{{format}} {ON[device]}",
+        {"format": tuple(str(dtype).removeprefix("torch.") for dtype in dtypes)},
+        unit="plain",
+        device=device,
+        figure=f"foundations_step.{device}_{{format}}_loss",
+    )
     for device, dtypes in DTYPES.items()
-    for dtype in dtypes
 )
+ENTRIES = names_of(FAMILIES)
 
 
 def parts(plan: Plan) -> Iterator[Part]:

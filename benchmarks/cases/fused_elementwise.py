@@ -14,16 +14,33 @@ from benchmarks.cases._fused_kernels import cuda_operation, triton_operation
 from benchmarks.compiling import compiler
 from benchmarks.method import Arm, measure
 from lesson_code.lab.fused_kernel import Operation, in_pytorch
+from results.cases import ON, Family, names_of
 from results.summary import Entry
 
 ELEMENTS = {"cpu": 2**24, "cuda": 2**26}  # 64 and 256 MiB a tensor, more than caches hold
 QUICK_ELEMENTS = {"cpu": 2**16, "cuda": 2**16}
 TENSORS_MOVED = {"eager": 3 + 3 + 2, "fused": 3}  # product, sum and relu one by one, or at once
 SEED = 0
-ENTRIES = (
-    *("cpu_eager", "cpu_compiled"),
-    *("cuda_eager", "cuda_compiled", "cuda_triton", "cuda_extension"),
+WORDS = {
+    "eager": "PyTorch as it is",
+    "compiled": "with torch.compile",
+    "triton": "as a Triton kernel",
+    "extension": "as a CUDA C++ kernel",
+}
+FAMILIES = tuple(
+    Family(
+        f"{device}_{{way}}",
+        f"relu(x * y + x) on {ELEMENTS[device] / 1e6:.1f} million float32 numbers {ON[device]}, "
+        "{way}",
+        {"way": ways},
+        device=device,
+        words=WORDS,
+        rate="bytes_per_s",
+    )
+    for device, ways in (("cpu", ("eager", "compiled")), ("cuda", tuple(WORDS)))
 )
+NEEDS = ("compiled_step",)
+ENTRIES = names_of(FAMILIES)
 
 
 def parts(plan: Plan) -> Iterator[Part]:

@@ -11,6 +11,7 @@ import torch
 from torch import nn
 
 from benchmarks.cases import Part, Plan
+from results.cases import Family, names_of
 from results.summary import Entry, entry
 
 INPUTS, HIDDEN, CLASSES = 256, 2048, 10
@@ -23,7 +24,22 @@ WAYS: dict[str, Keep] = {
     "detached": torch.Tensor.detach,
     "floats": torch.Tensor.item,
 }
-ENTRIES = (*(f"cuda_{way}" for way in WAYS), "cuda_with_graph_per_batch")
+NETWORK = f"a {INPUTS}-{HIDDEN}-{HIDDEN}-{CLASSES} network"
+HELD = f"GPU memory held by {NETWORK} and {BATCHES} validation losses kept"
+FAMILIES = (
+    *(
+        Family(f"cuda_{way}", f"{HELD} {kept}", unit="megabytes", device="cuda")
+        for way, kept in zip(WAYS, ("with their graphs", "detached", "as floats"), strict=True)
+    ),
+    Family(
+        "cuda_with_graph_per_batch",
+        f"GPU memory that each further validation batch of {BATCH_SIZE} holds when its loss is "
+        "kept with its graph",
+        unit="megabytes",
+        device="cuda",
+    ),
+)
+ENTRIES = names_of(FAMILIES)
 
 
 def parts(plan: Plan) -> Iterator[Part]:

@@ -26,6 +26,7 @@ from lesson_code.benchmarks import speed_ladder
 from lesson_code.benchmarks.speed_ladder import BATCH_SIZE, SEED, Data, Rung, Training
 from lesson_code.data import Sample, as_tensors, load_mnist
 from lesson_code.devices import synchronize
+from results.cases import ON, Family, names_of
 from results.summary import Entry, entry
 
 EPOCHS = 6
@@ -48,12 +49,36 @@ CUDA_RUNGS: dict[str, Rung] = {
     "whole_epoch": speed_ladder.whole_epoch,
 }
 COMPILED = ("compiled", "graph", "whole_epoch")
-ENTRIES = tuple(
-    f"{device}_{rung}{what}"
+WORDS = {
+    "textbook": "the textbook loop",
+    "pinned": "workers and pinned memory",
+    "resident": "all images prepared beforehand",
+    "fused": "a fused optimizer",
+    "autocast": "bfloat16 autocast",
+    "compiled": "torch.compile",
+    "graph": "the step as one CUDA graph",
+    "whole_epoch": "the whole epoch in one go",
+}
+FAMILIES = tuple(
+    Family(
+        f"{device}_{{rung}}{'.' if what else ''}{what}",
+        f"{words} {ON[device]}: {{rung}}",
+        {"rung": tuple(rungs)},
+        unit=unit,
+        device=device,
+        words=WORDS,
+        figure=f"ladder.{device}_{{rung}}{'_' if what else ''}{what}",
+        rate="" if what else "samples_per_s",
+    )
+    for what, words, unit in (
+        ("", "one epoch of MNIST", "s"),
+        ("accuracy", "test accuracy, mean over the last epochs", "percent"),
+        ("first_epoch", "the first epoch, with all that is done once", "s"),
+    )
     for device, rungs in (("cpu", CPU_RUNGS), ("cuda", CUDA_RUNGS))
-    for rung in rungs
-    for what in ("", ".accuracy", ".first_epoch")
 )
+NEEDS = ("matmul", "copies")
+ENTRIES = names_of(FAMILIES)
 
 
 def parts(plan: Plan) -> Iterator[Part]:

@@ -28,6 +28,7 @@ from benchmarks.cases._training_step import (
 )
 from benchmarks.method import Arm, measure, unless_memory_lacks
 from lesson_code.devices import synchronize
+from results.cases import Family, names_of
 from results.summary import Entry, entry
 
 CAP_BYTES = 8_000_000_000
@@ -35,11 +36,32 @@ MOST, QUICK_MOST = 1024, 2  # where the search ends even if more would fit
 SMALLEST_CANDIDATE = 8
 PIXELS, QUICK_PIXELS = 224, 64
 GPU_FORMATS = ("float32", "float16")
-ENTRIES = tuple(
-    f"cuda_{format}_{what}"
-    for format in GPU_FORMATS
-    for what in ("largest", "best", "largest_time", "best_time")
+WITHIN = f"within {CAP_BYTES / 1e9:.0f} GB of GPU memory"
+FAMILIES = (
+    Family(
+        "cuda_{format}_largest",
+        f"the largest batch of ResNet-50 that fits {WITHIN}, {{format}}",
+        {"format": GPU_FORMATS},
+        unit="count",
+        device="cuda",
+    ),
+    Family(
+        "cuda_{format}_best",
+        f"the batch size at which ResNet-50 takes the least time for an image {WITHIN}, {{format}}",
+        {"format": GPU_FORMATS},
+        unit="count",
+        device="cuda",
+    ),
+    Family(
+        "cuda_{format}_{which}_time",
+        f"a training step of ResNet-50 at its {{which}} batch size {WITHIN}, {{format}}",
+        {"format": GPU_FORMATS, "which": ("largest", "best")},
+        device="cuda",
+        rate="samples_per_s",
+        rate_figure="largest_batch.cuda_{format}_{which}_rate",
+    ),
 )
+ENTRIES = names_of(FAMILIES)
 
 
 def parts(plan: Plan) -> Iterator[Part]:

@@ -12,11 +12,25 @@ import torch
 from benchmarks.cases import Part, Plan
 from benchmarks.method import Arm, measure
 from lesson_code.devices import synchronize
+from results.cases import Family, names_of
 from results.summary import Entry, entry
 
 OPERATIONS = 1000
 ELEMENTS = 10
-ENTRIES = ("cpu", "cuda_queued", "cuda_waited_for")
+FAMILIES = (
+    Family("cpu", "adding 1 to ten numbers on the CPU, one of 1,000 in a row"),
+    Family(
+        "cuda_queued",
+        "adding 1 to ten numbers on the GPU, one of 1,000 queued in a row",
+        device="cuda",
+    ),
+    Family(
+        "cuda_waited_for",
+        "adding 1 to ten numbers on the GPU and waiting for it, one of 1,000 in a row",
+        device="cuda",
+    ),
+)
+ENTRIES = names_of(FAMILIES)
 
 
 def parts(plan: Plan) -> Iterator[Part]:

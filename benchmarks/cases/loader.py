@@ -19,6 +19,7 @@ from benchmarks.method import Arm, measure
 from lesson_code.data import Sample
 from lesson_code.gpu_training.training import Batch, train_one_epoch
 from lesson_code.models import MNISTClassifier
+from results.cases import Family, names_of
 from results.summary import Entry
 
 WORKERS = (0, 1, 2, 4, 8)
@@ -30,7 +31,24 @@ COPIES = {  # pinned memory, non-blocking copies
     "cuda_pinned": (True, False),
     "cuda_pinned_non_blocking": (True, True),
 }
-ENTRIES = (*(f"workers_{n}" for n in WORKERS), *COPIES)
+FAMILIES = (
+    Family(
+        "workers_{n}",
+        "one pass over 60,000 MNIST images through the lesson's loader, number of workers: {n}",
+        {"n": WORKERS},
+        rate="samples_per_s",
+    ),
+    *(
+        Family(
+            name,
+            f"an MNIST epoch on the GPU, batches in {'pinned' if pinned else 'ordinary'} memory, "
+            f"{'non-blocking' if non_blocking else 'blocking'} copies",
+            device="cuda",
+        )
+        for name, (pinned, non_blocking) in COPIES.items()
+    ),
+)
+ENTRIES = names_of(FAMILIES)
 
 
 def parts(plan: Plan) -> Iterator[Part]:

@@ -13,6 +13,7 @@ from benchmarks.cases import Part, Plan
 from benchmarks.method import Arm, measure
 from lesson_code.devices import one_thread
 from lesson_code.lab.products import of_indexed_tensors, of_lists, of_tensors
+from results.cases import Family, names_of
 from results.summary import Entry
 
 SIZE = 100
@@ -20,7 +21,15 @@ QUICK_SIZE = 8
 REPETITIONS = {"quick": 15, "slow": 3}  # the loop over tensors takes seconds
 WARMUPS = {"quick": 3, "slow": 1}
 PARTS = {"quick": ("cpu_library", "cpu_lists"), "slow": ("cpu_indexed_tensors",)}
-ENTRIES = PARTS["quick"] + PARTS["slow"]
+FAMILIES = tuple(
+    Family(name, f"product of two {SIZE} × {SIZE} matrices by {how}, on the CPU")
+    for name, how in (
+        ("cpu_library", "one library call"),
+        ("cpu_lists", "three loops over Python lists"),
+        ("cpu_indexed_tensors", "three loops over tensor elements"),
+    )
+)
+ENTRIES = names_of(FAMILIES)
 
 
 def parts(plan: Plan) -> Iterator[Part]:

@@ -13,6 +13,7 @@ import torch
 
 from benchmarks.cases import Part, Plan
 from benchmarks.method import Arm, float32_products, measure
+from results.cases import Family, names_of
 from results.summary import Entry
 
 SIZES = (64, 128, 256, 512, 1024, 2048, 4096, 8192)
@@ -31,17 +32,27 @@ class Format:
 
 
 FORMATS = {
-    "cuda_float32": Format(torch.float32),
-    "cuda_tf32": Format(torch.float32, tf32=True),
-    "cuda_bfloat16": Format(torch.bfloat16),
-    "cuda_float16": Format(torch.float16),
+    "float32": Format(torch.float32),
+    "tf32": Format(torch.float32, tf32=True),
+    "bfloat16": Format(torch.bfloat16),
+    "float16": Format(torch.float16),
 }
-ENTRIES = tuple(
-    f"n_{n}.{arm}"
-    for n in SIZES
-    for arm in ("cpu", *FORMATS)
-    if arm != "cpu" or n <= LARGEST_ON_CPU
+FAMILIES = (
+    Family(
+        "n_{n}.cpu",
+        "a float32 product of two {n} × {n} matrices on the CPU",
+        {"n": tuple(n for n in SIZES if n <= LARGEST_ON_CPU)},
+        rate="flop_per_s",
+    ),
+    Family(
+        "n_{n}.cuda_{format}",
+        "a {format} product of two {n} × {n} matrices on the GPU",
+        {"n": SIZES, "format": tuple(FORMATS)},
+        device="cuda",
+        rate="flop_per_s",
+    ),
 )
+ENTRIES = names_of(FAMILIES)
 
 
 def parts(plan: Plan) -> Iterator[Part]:
@@ -62,7 +73,7 @@ def _compare(plan: Plan, n: int) -> dict[str, Entry]:
         arms[f"n_{n}.cpu"] = product_arm(n, plan.cpu, Format(torch.float32))
     if plan.gpu:
         for name, format in FORMATS.items():
-            arms[f"n_{n}.{name}"] = product_arm(n, plan.gpu, format)
+            arms[f"n_{n}.cuda_{name}"] = product_arm(n, plan.gpu, format)
     return measure(arms, plan.repetitions, warmups=3)
 
 

@@ -6,7 +6,7 @@ scaler; beside it bfloat16 autocast, and for the large model float32 with TF32. 
 small model, in float32 and bfloat16, as a learner without a GPU would try it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 from itertools import pairwise
 from typing import Any, cast
@@ -31,6 +31,7 @@ from benchmarks.method import measure
 from lesson_code.data import as_tensors, load_mnist
 from lesson_code.gpu_training.training import Batch, evaluate
 from lesson_code.models import MNISTClassifier, parameter_count
+from results.cases import ON, Family, names_of
 from results.summary import Entry, entry
 
 MNIST_BATCH = 64
@@ -44,17 +45,34 @@ ARMS = {
     "mnist": {"cpu": ("float32", "bfloat16"), "cuda": ("float32", "bfloat16", "float16")},
     "large": {"cpu": (), "cuda": ("float32", "tf32", "bfloat16", "float16")},
 }
-TIMES = tuple(
-    f"{model}.{device}_{format}"
-    for model, devices in ARMS.items()
-    for device, formats in devices.items()
-    for format in formats
+NEEDS = ("cnn_step", "checkpointing", "accumulation", "transformer_memory")
+
+
+def _families(what: str, words: str, models: Mapping[str, str], unit: str) -> Iterator[Family]:
+    """One thing that is measured of these models, on each device that has formats for it."""
+    for model, called in models.items():
+        for device, formats in ARMS[model].items():
+            if formats and not (unit == "megabytes" and device == "cpu"):
+                yield Family(
+                    f"{model}.{device}_{{format}}{what}",
+                    f"{words} {called} {ON[device]}, {{format}}",
+                    {"format": formats},
+                    unit=unit,
+                    device=device,
+                    words=FORMAT_WORDS,
+                    figure=f"amp.{model}.{device}_{{format}}{what}",
+                )
+
+
+MNIST = {"mnist": f"the MNIST classifier, batches of {MNIST_BATCH},"}
+LARGE = {"large": f"four layers of width {LARGE_WIDTH}, batches of {LARGE_BATCH},"}
+FORMAT_WORDS = {"tf32": "TF32", "bfloat16": "bfloat16 autocast", "float16": "float16 autocast"}
+FAMILIES = (
+    *_families("", "a training step of", MNIST | LARGE, "s"),
+    *_families("_peak", "the most memory that a step holds of", MNIST | LARGE, "megabytes"),
+    *_families("_accuracy", "test accuracy after two epochs of", MNIST, "percent"),
 )
-ENTRIES = (
-    *TIMES,
-    *(f"{name}_peak" for name in TIMES if ".cuda" in name),
-    *(f"{name}_accuracy" for name in TIMES if name.startswith("mnist.")),
-)
+ENTRIES = names_of(FAMILIES)
 
 
 def parts(plan: Plan) -> Iterator[Part]:

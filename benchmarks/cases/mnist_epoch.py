@@ -18,11 +18,21 @@ from benchmarks.method import Arm, measure
 from lesson_code.data import Sample, as_tensors, load_mnist
 from lesson_code.gpu_training.training import Batch, train_one_epoch
 from lesson_code.models import MNISTClassifier
+from results.cases import Family, names_of
 from results.summary import Entry
 
 BATCH_SIZE = 64
 SEED = 0
-ENTRIES = ("cpu", "cuda", "loader_only", "resident_cpu", "resident_cuda")
+FAMILIES = (
+    Family("cpu", "an epoch of MNIST on the CPU with the lesson's loader"),
+    Family("cuda", "an epoch of MNIST on the GPU with the lesson's loader", device="cuda"),
+    Family("loader_only", "the loader alone, all 60,000 images, no training"),
+    Family("resident_cpu", "an epoch of MNIST on the CPU, images prepared beforehand"),
+    Family(
+        "resident_cuda", "an epoch of MNIST on the GPU, all images there already", device="cuda"
+    ),
+)
+ENTRIES = names_of(FAMILIES)
 
 
 def parts(plan: Plan) -> Iterator[Part]:

@@ -40,6 +40,7 @@ from lesson_code.mission.gpt2 import (
     step_flops,
 )
 from lesson_code.timing import time_repeatedly
+from results.cases import Family, names_of
 from results.predictions import LOADERS, ORDER, RUNS, broken_order, keep_predictions
 from results.summary import Entry, entry
 
@@ -71,16 +72,53 @@ FORMATS = {
     "tf32": Format("fp32", torch.float32, tf32=True),
     "bfloat16": Format("autocast", torch.bfloat16),
 }
-SHARES = ("data", "compute", "transfer", "idle", "utilisation", "mfu", "hfu")
-ENTRIES = (
-    *(f"{format}.{recompute}.cuda_peak" for format, recompute in RUNS),
+SHARES = {
+    "data": "share of an iteration in which the loop waits for data",
+    "compute": "share of an iteration in which matrix products and attention run",
+    "transfer": "share of an iteration in which only other kernels and copies run",
+    "idle": "share of an iteration in which neither data come nor the GPU works",
+    "utilisation": "share of an iteration in which any kernel runs",
+    "mfu": "model FLOP utilisation",
+    "hfu": "hardware FLOP utilisation, recomputation included",
+}
+RUN_WORDS = {
+    "float32.none": "float32",
+    "tf32.none": "TF32",
+    "bfloat16.none": "bfloat16",
+    "bfloat16.full": "bfloat16, every block recomputed",
+}
+LOADER_WORDS = {"plain": "no prefetching", "prefetch": "prefetching"}
+AT = {"run": tuple(f"{format}.{recompute}" for format, recompute in RUNS), "loader": LOADERS}
+FAMILIES = (
+    Family(
+        "{run}.cuda_peak",
+        "the large matrix product beside GPT-2 small, {run}",
+        {"run": AT["run"]},
+        device="cuda",
+        words=RUN_WORDS,
+    ),
+    Family(
+        "{run}.{loader}.cuda_iteration",
+        "an iteration: GPT-2 small, {run}, {loader}",
+        AT,
+        device="cuda",
+        words=RUN_WORDS | LOADER_WORDS,
+        rate="samples_per_s",
+        rate_figure="pipeline.{run}.{loader}.cuda_tokens",
+    ),
     *(
-        f"{format}.{recompute}.{loader}.cuda_{what}"
-        for format, recompute in RUNS
-        for loader in LOADERS
-        for what in ("iteration", *SHARES)
+        Family(
+            f"{{run}}.{{loader}}.cuda_{share}",
+            f"{words}: GPT-2 small, {{run}}, {{loader}}",
+            AT,
+            unit="percent",
+            device="cuda",
+            words=RUN_WORDS | LOADER_WORDS,
+        )
+        for share, words in SHARES.items()
     ),
 )
+ENTRIES = names_of(FAMILIES)
 
 
 @dataclass(frozen=True)

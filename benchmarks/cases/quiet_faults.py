@@ -13,6 +13,7 @@ from benchmarks.cases import MissingDataError, Part, Plan
 from lesson_code.data import as_tensors, load_mnist
 from lesson_code.foundations.losses import DIGIT_BATCH, DIGIT_EPOCHS, SoftmaxFirst, train_digits
 from lesson_code.foundations.modules import DigitClassifier
+from results.cases import Family, names_of
 from results.summary import Entry, entry
 
 OPTIMIZERS: dict[str, tuple[type[torch.optim.Optimizer], float]] = {
@@ -25,12 +26,28 @@ ARMS = {  # the model, and whether gradients are reset
     "never_reset": (DigitClassifier, False),
     "softmax_first": (SoftmaxFirst, True),
 }
-ENTRIES = tuple(
-    f"{optimizer}.{arm}.{what}"
-    for optimizer in OPTIMIZERS
-    for arm in ARMS
-    for what in ("loss", "accuracy")
+WORDS = {
+    "adam": "Adam",
+    "sgd": "SGD with rate 0.1",
+    "slow_sgd": "SGD with rate 0.01",
+    "healthy": "healthy",
+    "never_reset": "gradients never reset",
+    "softmax_first": "softmax before the loss",
+}
+FAMILIES = tuple(
+    Family(
+        f"{{optimizer}}.{{arm}}.{what}",
+        f"60,000 digits, 3 epochs, {{optimizer}}, {{arm}}: {words}, median over seeds",
+        {"optimizer": tuple(OPTIMIZERS), "arm": tuple(ARMS)},
+        unit=unit,
+        words=WORDS,
+    )
+    for what, words, unit in (
+        ("loss", "loss of the last epoch", "plain"),
+        ("accuracy", "accuracy on 10,000 others", "percent"),
+    )
 )
+ENTRIES = names_of(FAMILIES)
 
 
 def parts(plan: Plan) -> Iterator[Part]:

@@ -19,6 +19,7 @@ from benchmarks.cases import Part, Plan, SkipPartError
 from benchmarks.method import Arm, float32_products, measure
 from lesson_code.benchmarks.race import HIDDEN_WIDTHS, classifier, train_step
 from lesson_code.timing import time_repeatedly
+from results.cases import Family, names_of
 from results.summary import Entry
 
 BATCH_SIZES = (16, 64, 256, 1024, 4096)
@@ -28,12 +29,43 @@ BROWSER = ("browser_cpu", "browser_gpu")
 LONGEST_STEP_S = 2.0  # what takes longer is not raced
 HOPELESS_S = 20.0  # so long a first step is not only what is done once
 SEED = 0
-CELLS = tuple(f"width_{first}.batch_{size}" for first, _ in HIDDEN_WIDTHS for size in BATCH_SIZES)
-BROWSER_ENTRIES = (
-    *(f"{cell}.{racer}" for cell in CELLS for racer in BROWSER),
-    *(f"product.n_{n}.{racer}" for n in PRODUCT_SIZES for racer in BROWSER),
+RACERS = {  # where each runs, and how it is called
+    "cpu": ("cpu", "PyTorch on the CPU"),
+    "cuda": ("cuda", "PyTorch on the GPU"),
+    "browser_cpu": ("cpu", "the CPU in the browser"),
+    "browser_gpu": ("webgpu", "the GPU in the browser"),
+}
+FAMILIES = (
+    *(
+        Family(
+            f"width_{{width}}.batch_{{batch}}.{racer}",
+            f"samples a second in the race, first hidden layer {{width}} wide, "
+            f"batch size {{batch}}: {called}",
+            {"width": tuple(first for first, _ in HIDDEN_WIDTHS), "batch": BATCH_SIZES},
+            device=device,
+            browser=racer in BROWSER,
+            figure="",
+            rate="samples_per_s",
+            rate_figure=f"race.width_{{width}}.batch_{{batch}}.{racer}",
+        )
+        for racer, (device, called) in RACERS.items()
+    ),
+    *(
+        Family(
+            f"product.n_{{n}}.{racer}",
+            f"what {RACERS[racer][1]} reaches in a float32 product of two {{n}} × {{n}} matrices",
+            {"n": PRODUCT_SIZES},
+            device=RACERS[racer][0],
+            browser=True,
+            figure="",
+            rate="flop_per_s",
+            rate_figure=f"race.product.n_{{n}}.{racer}",
+        )
+        for racer in BROWSER
+    ),
 )
-ENTRIES = (*(f"{cell}.{device}" for cell in CELLS for device in ("cpu", "cuda")), *BROWSER_ENTRIES)
+ENTRIES = names_of(FAMILIES)
+BROWSER_ENTRIES = names_of(family for family in FAMILIES if family.browser)
 
 
 def parts(plan: Plan) -> Iterator[Part]:

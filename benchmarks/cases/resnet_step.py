@@ -20,6 +20,7 @@ from benchmarks.cases._training_step import (
     resnet50,
 )
 from benchmarks.method import measure
+from results.cases import Family, names_of
 from results.summary import Entry
 
 BATCH_SIZES = (32, 64, 128)
@@ -31,7 +32,22 @@ TIMES = tuple(
     for format in FORMATS
     for layout in LAYOUTS
 )
-ENTRIES = (*TIMES, *(f"{name}_peak" for name in TIMES))
+FAMILIES = tuple(
+    Family(
+        f"batch_{{n}}.cuda_{{format}}{layout}{what}",
+        f"{words} ResNet-50, {{n}} images, {{format}}{', channels last' if layout else ''}",
+        {"n": BATCH_SIZES, "format": tuple(FORMATS)},
+        unit="megabytes" if what else "s",
+        device="cuda",
+        rate="" if what else "samples_per_s",
+    )
+    for what, words in (
+        ("", "a training step on the GPU of"),
+        ("_peak", "the most memory that a step holds on the GPU of"),
+    )
+    for layout in LAYOUTS
+)
+ENTRIES = names_of(FAMILIES)
 
 
 def parts(plan: Plan) -> Iterator[Part]:

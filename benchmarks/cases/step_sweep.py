@@ -12,18 +12,23 @@ from torch import nn
 
 from benchmarks.cases import Part, Plan
 from benchmarks.method import Arm, measure
+from results.cases import ON, Family, names_of
 from results.summary import Entry
 
 WIDTHS = (64, 256, 1024, 4096)
 BATCH_SIZES = (16, 64, 256, 1024, 4096)
 QUICK_WIDTHS, QUICK_BATCH_SIZES = (64, 256), (16, 64)
 SEED = 0
-ENTRIES = tuple(
-    f"width_{width}.batch_{batch}.{device}"
-    for width in WIDTHS
-    for batch in BATCH_SIZES
-    for device in ("cpu", "cuda")
+FAMILIES = tuple(
+    Family(
+        f"width_{{width}}.batch_{{batch}}.{device}",
+        f"one training step {on}, hidden width {{width}}, batch size {{batch}}",
+        {"width": WIDTHS, "batch": BATCH_SIZES},
+        device=device,
+    )
+    for device, on in ON.items()
 )
+ENTRIES = names_of(FAMILIES)
 
 
 def parts(plan: Plan) -> Iterator[Part]:

@@ -17,6 +17,7 @@ from torch import nn
 from benchmarks.cases import Part, Plan
 from benchmarks.method import in_turn
 from lesson_code.devices import synchronize
+from results.cases import ON, Family, names_of
 from results.summary import Entry, entry
 
 LAYERS = 4
@@ -40,10 +41,37 @@ METHODS = {
     "waited_before_only": Method(True, False),
     "waited_after_only": Method(False, True),
 }
-ENTRIES = (
-    *("cpu_waited", "cpu_not_waited"),  # a CPU is never ahead of itself: two suffice
-    *(f"cuda_{method}" for method in METHODS),
+FAMILIES = (
+    *(
+        Family(
+            f"{device}_waited",
+            "a forward pass, the clock waiting for the device before it starts and stops: right, "
+            f"{on}",
+            device=device,
+        )
+        for device, on in ON.items()
+    ),
+    *(
+        Family(
+            f"{device}_not_waited",
+            f"what a clock that never waits for the device reads for the same forward pass, {on}",
+            device=device,
+        )
+        for device, on in ON.items()
+    ),
+    Family(
+        "cuda_waited_before_only",
+        "what a clock that waits for the GPU only before it starts reads for the same forward pass",
+        device="cuda",
+    ),
+    Family(
+        "cuda_waited_after_only",
+        "what a clock that waits for the GPU only before it stops reads, with an earlier pass "
+        "still queued",
+        device="cuda",
+    ),
 )
+ENTRIES = names_of(FAMILIES)
 
 
 def parts(plan: Plan) -> Iterator[Part]:

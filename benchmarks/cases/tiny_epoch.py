@@ -14,12 +14,27 @@ from benchmarks.cases import Part, Plan
 from benchmarks.method import Arm, measure
 from lesson_code.gpu_training.training import Batch, train_one_epoch
 from lesson_code.models import TinyClassifier
+from results.cases import Family, names_of
 from results.summary import Entry
 
 SIZES = (100, 200)
 BATCH_SIZE = 32
 SEED = 0
-ENTRIES = tuple(f"samples_{n}.{arm}" for n in SIZES for arm in ("cpu", "cuda", "cuda_resident"))
+FAMILIES = tuple(
+    Family(
+        f"samples_{{samples}}.{arm}",
+        f"one epoch of the tiny model on {{samples}} samples {where}",
+        {"samples": SIZES},
+        device=device,
+    )
+    for arm, device, where in (
+        ("cpu", "cpu", "on the CPU"),
+        ("cuda", "cuda", "on the GPU, each batch sent over"),
+        ("cuda_resident", "cuda", "on the GPU, all batches there already"),
+    )
+)
+NEEDS = ("mnist_epoch",)
+ENTRIES = names_of(FAMILIES)
 
 
 def parts(plan: Plan) -> Iterator[Part]:

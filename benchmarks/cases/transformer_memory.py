@@ -19,12 +19,12 @@ from benchmarks.method import memory_before, unless_memory_lacks
 from lesson_code.devices import synchronize
 from lesson_code.mission.choices import Optimizer
 from lesson_code.mission.gpt2 import GPT2Config, build, next_token_loss, precision
+from results.cases import Family, names_of
 from results.predictions import (
     CAP_BYTES,
     CONFIGURATIONS,
     LAPTOP,
     MODEL_NAMES,
-    PHASES,
     REGIMES,
     STEPS,
     UNDER_CAP,
@@ -35,7 +35,6 @@ from results.summary import Entry, entry
 
 CASE = "transformer_memory"
 QUICK = GPT2Config(layers=2, width=32, heads=2, vocabulary=64, context=16)
-MEASURED = (*PHASES, "reserved")
 USABLE_SHARE = 0.97  # of the free memory; a configuration that would need more is not tried
 SEED = 0
 
@@ -45,12 +44,63 @@ OPTIMIZERS: dict[Optimizer, Callable[..., torch.optim.Optimizer]] = {
     "momentum": partial(torch.optim.SGD, lr=1e-3, momentum=0.9, fused=True),
     "adam": partial(torch.optim.AdamW, lr=1e-4, fused=True),
 }
-ENTRIES = (
-    *(f"{c.name}.cuda_{phase}" for c in CONFIGURATIONS for phase in MEASURED),
-    *(f"largest.{c.regime}.{c.recompute}.cuda_batch" for c in UNDER_CAP),
-    *(f"laptop.{c.regime}.b{c.batch}.cuda_{what}" for c in LAPTOP for what in ("steps", "peak")),
-    "cuda_context",
+MOMENTS = {
+    "model": "when only the model is on the GPU",
+    "idle": "between two steps, gradients freed",
+    "forward": "at the end of the forward pass",
+    "backward": "at the end of the backward pass",
+    "peak": "at the peak of a step",
+    "reserved": "reserved by PyTorch after a step",
+}
+CONFIGURED = {
+    c.name: f"{MODEL_NAMES[c.model]}, batch {c.batch}, optimizer {c.optimizer}, "
+    f"regime {c.regime}, recomputation {c.recompute}"
+    for c in CONFIGURATIONS
+}
+LAPTOPS = {
+    f"{c.regime}.b{c.batch}": f"{c.regime}, SGD, every block recomputed, batch {c.batch}"
+    for c in LAPTOP
+}
+FAMILIES = (
+    Family(
+        "{configuration}.cuda_{moment}",
+        "memory {moment}: {configuration}",
+        {"configuration": tuple(CONFIGURED), "moment": tuple(MOMENTS)},
+        unit="gigabytes",
+        device="cuda",
+        words=MOMENTS | CONFIGURED,
+    ),
+    Family(
+        "largest.{how}.cuda_batch",
+        "largest batch of GPT-2 small with AdamW in 8 GB, regime and recomputation: {how}",
+        {"how": tuple(f"{c.regime}.{c.recompute}" for c in UNDER_CAP)},
+        unit="count",
+        device="cuda",
+    ),
+    Family(
+        "laptop.{how}.cuda_steps",
+        "of two steps of GPT-2 XL in 8 GB, those that end: {how}",
+        {"how": tuple(LAPTOPS)},
+        unit="count",
+        device="cuda",
+        words=LAPTOPS,
+    ),
+    Family(
+        "laptop.{how}.cuda_peak",
+        "memory that GPT-2 XL reaches in 8 GB: {how}",
+        {"how": tuple(LAPTOPS)},
+        unit="gigabytes",
+        device="cuda",
+        words=LAPTOPS,
+    ),
+    Family(
+        "cuda_context",
+        "GPU memory in use beyond what PyTorch holds: the driver's context, and other programs",
+        unit="megabytes",
+        device="cuda",
+    ),
 )
+ENTRIES = names_of(FAMILIES)
 
 
 class Meter(Protocol):
@@ -179,7 +229,7 @@ def phases(
         meter: Counts from zero, before the model is there.
 
     Returns:
-        Bytes at each of ``MEASURED``; and the peak within forward, backward and update.
+        Bytes at each of ``MOMENTS``; and the peak within forward, backward and update.
     """
     found: dict[str, int] = {}
     made = training(made=lambda: found.update(model=meter.now()))
@@ -209,7 +259,7 @@ def _measure(plan: Plan, gpu: torch.device, c: Configuration) -> dict[str, Entry
         )
     found, peaks = phases(partial(Training, _sizes(plan, c), c, gpu), meter)
     entries = {
-        f"{c.name}.cuda_{phase}": _bytes(found[phase], gpu, c, seed=SEED) for phase in MEASURED
+        f"{c.name}.cuda_{phase}": _bytes(found[phase], gpu, c, seed=SEED) for phase in MOMENTS
     }
     entries[f"{c.name}.cuda_peak"]["outcome"] = {name: float(n) for name, n in peaks.items()}
     return keep_predictions(CASE, entries)

@@ -23,6 +23,7 @@ from benchmarks.provenance import ask_nvidia_smi, number
 from lesson_code.devices import synchronize
 from lesson_code.mission.gpt2 import GPT2_SMALL, GPT2Config, build, next_token_loss, precision
 from lesson_code.models import MNISTClassifier
+from results.cases import Family, names_of
 from results.summary import Entry, entry
 
 MODELS = {"tiny": "MNIST classifier", "large": "GPT-2 small"}
@@ -34,9 +35,24 @@ WATCHED_S, QUICK_WATCHED_S = 5.0, 0.3
 FORGOTTEN_S = 1.5  # nvidia-smi looks back up to a second
 PATIENCE_S = 10.0  # its first answer can take seconds
 SEED = 0
-ENTRIES = tuple(
-    f"{model}.cuda_{what}" for model in MODELS for what in ("step", "peak", "mfu", "busy")
+FORMAT_WORDS = {"tiny": "float32", "large": "bfloat16 autocast"}
+FAMILIES = tuple(
+    Family(
+        f"{model}.cuda_{what}",
+        f"{words} {called} on the GPU, batch {BATCH_SIZES[model]}, {FORMAT_WORDS[model]}",
+        unit=unit,
+        device="cuda",
+        rate="flop_per_s" if what == "peak" else "",
+    )
+    for what, words, unit in (
+        ("step", "a training step of", "s"),
+        ("peak", f"a product of two {PEAK_SIZE} × {PEAK_SIZE} matrices beside", "s"),
+        ("mfu", "model FLOP utilisation of", "percent"),
+        ("busy", "GPU utilisation by nvidia-smi of", "percent"),
+    )
+    for model, called in MODELS.items()
 )
+ENTRIES = names_of(FAMILIES)
 
 Step = Callable[[], object]
 

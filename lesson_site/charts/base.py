@@ -15,7 +15,7 @@ from lesson_site.charts.description import (
     to_json,
 )
 from lesson_site.charts.drawing import draw, said, to_svg
-from results.groups import group_of
+from results.cases import together
 from results.quantities import write
 from results.store import Figure, FigureError, Store, one_a_machine
 
@@ -215,8 +215,8 @@ def measured_together(store: Store, *cases: str) -> Source:
     Raises:
         ValueError: If the cases are of several groups, so that they may lie in several files.
     """
-    if not set(cases) <= set(group_of(cases[0])):
-        raise ValueError(f"{' and '.join(cases)} are no group of results/groups.py")
+    if not set(cases) <= set(together(cases[0])):
+        raise ValueError(f"{' and '.join(cases)} are not measured in one run; none NEEDS the other")
     files = one_a_machine(store.results, cases[0])
     count, result = max(
         ((sum(bool(file.cases.get(case)) for case in cases), file) for file in files),

@@ -69,7 +69,7 @@ def curves(store: Store) -> list[dict[str, Any]]:
 
 
 def _raced(source: Source) -> list[Definition]:
-    """The rates of the race that the catalogue lists."""
+    """The rates of the race."""
     known = source.store.definitions.values()
     return [d for d in known if d.kind == "rate" and d.case == "race"]
 
@@ -79,7 +79,7 @@ def _steps(source: Source, racer: str) -> Rates:
     found: Rates = {}
     for definition in _raced(source):
         value = source.figure(definition.name).value
-        if definition.member["racer"] == racer and value is not None:
+        if definition.devices == (racer,) and not definition.in_browser and value is not None:
             of_width = found.setdefault(str(definition.member["width"]), {})
             of_width[str(definition.member["batch"])] = _short(value)
     return found

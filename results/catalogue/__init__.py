@@ -1,7 +1,9 @@
 """The figures that pages may name, and the value that a result file gives them.
 
-Each ``*.toml`` here lists figures of one part of the site. A figure says what it is and, by exactly
-one key, where its value comes from:
+Every entry that a case can measure has one, and so has what it works through in a second: the case
+says what it is called, see ``results/cases.py``. All others are listed in the ``*.toml`` here, for
+one part of the site each. A figure says what it is and, by exactly one key, where its value comes
+from:
 
     measured    an entry of a case, "case:entry"; by default its median, or statistic = "largest" …
     ratio       one measured entry divided by another of the same file
@@ -24,15 +26,15 @@ import itertools
 import math
 import re
 import tomllib
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from results import derived, quantities
+from results import cases, derived, quantities
+from results.cases import Case, Family
 from results.derived import Entries
-from results.groups import group_of
 from results.summary import Estimate, difference, estimate, rate, ratio, saving, share
 
 FOLDER = Path(__file__).parent
@@ -62,6 +64,8 @@ class Definition:
         family: The name of its family, braces and all; its own name if it is alone.
         family_what: What the family is, in words, braces and all.
         member: What stands in place of the braces.
+        devices: Where the entries ran that it needs.
+        in_browser: Whether the race in a reader's browser gives it, and no job.
     """
 
     name: str
@@ -72,6 +76,8 @@ class Definition:
     family: str = ""
     family_what: str = ""
     member: dict[str, Any] = field(default_factory=dict)
+    devices: tuple[str, ...] = ()
+    in_browser: bool = False
 
     @property
     def targets(self) -> list[str]:
@@ -81,23 +87,16 @@ class Definition:
         return list(self.fields[self.kind]) if self.kind in PAIRS else []
 
     @property
-    def in_browser(self) -> bool:
-        """Whether the race in a reader's browser gives it, and no job."""
-        return any("browser" in target for target in self.targets)
-
-    @property
     def on_gpu(self) -> bool:
-        """Whether it takes a CUDA GPU; what is derived compares two devices unless it names one."""
-        named = [*self.targets, *map(str, self.fields.get("arguments", {}).values())]
-        compares = self.kind == "derived" and not any("cpu" in name for name in named)
-        return compares or any("cuda" in name for name in named)
+        """Whether it takes a CUDA GPU."""
+        return "cuda" in self.devices
 
     @property
     def needs(self) -> tuple[str, ...]:
         """What has to be measured in one run: its case, or all that it is derived from."""
         if self.case is None:
             return ()
-        return group_of(self.case) if self.kind == "derived" else (self.case,)
+        return cases.together(self.case) if self.kind == "derived" else (self.case,)
 
     @cached_property
     def case(self) -> str | None:
@@ -150,14 +149,28 @@ def paths(folder: Path = FOLDER) -> list[Path]:
     return sorted(folder.glob("*.toml"))
 
 
-def read(files: Iterable[Path] | None = None) -> list[Definition]:
+def read(
+    files: Iterable[Path] | None = None, declared: Mapping[str, Case] | None = None
+) -> list[Definition]:
     """Every figure of the catalogue, families spelled out.
+
+    Args:
+        files: What lists figures; the files here by default.
+        declared: What the cases measure; ``results/cases.json`` by default, nothing beside files.
 
     Raises:
         CatalogueError: If a file can't be read, an entry is incomplete, or a name is listed twice.
     """
-    definitions: dict[str, Definition] = {}
-    for path in paths() if files is None else files:
+    if files is None:
+        files, declared = paths(), declared or cases.read()
+    declared = declared or {}
+    definitions = {
+        definition.name: definition
+        for case, of in declared.items()
+        for family in of.families
+        for definition in _of_entries(case, family)
+    }
+    for path in files:
         try:
             content = tomllib.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError) as problem:
@@ -174,7 +187,43 @@ def read(files: Iterable[Path] | None = None) -> list[Definition]:
                         "remove one of them"
                     )
                 definitions[definition.name] = definition
-    return list(definitions.values())
+    ran = {d.targets[0]: d for d in definitions.values() if d.devices}
+    return [_placed(definition, ran) for definition in definitions.values()]
+
+
+def _of_entries(case: str, family: Family) -> Iterator[Definition]:
+    """The figures of what a family measures: each entry's, and what it does in a second."""
+    fields = {
+        "what": family.what,
+        "words": family.words,
+        **{name: list(members) for name, members in family.at.items()},
+    }
+    figure = f"{case}.{family.name}" if family.figure is None else family.figure
+    found = []
+    if figure:
+        measured = {"measured": f"{case}:{family.name}", "unit": family.unit}
+        found += _family(figure, fields | measured)
+    if family.rate:
+        name = f"{figure}_rate" if family.rate_figure is None else family.rate_figure
+        what = f"rate of {family.what}" if figure else family.what
+        rated = {"rate": f"{case}:{family.name}", "unit": family.rate, "what": what}
+        found += _family(name, fields | rated)
+    for definition in found:
+        yield replace(definition, devices=(family.device,), in_browser=family.browser)
+
+
+def _placed(definition: Definition, ran: Mapping[str, Definition]) -> Definition:
+    """The same with where its entries ran; what is derived compares the two devices, if not one."""
+    if definition.devices or definition.kind not in FROM_RESULTS:
+        return definition
+    targets = definition.targets
+    if definition.kind == "derived":
+        arguments = definition.fields.get("arguments", {})
+        if "device" in arguments:
+            return replace(definition, devices=(arguments["device"],))
+        targets = [f"{definition.case}:{arguments.get('entry', arguments.get('rung'))}"]
+    found = dict.fromkeys(d for target in targets if target in ran for d in ran[target].devices)
+    return replace(definition, devices=tuple(found) or ("cpu", "cuda"))
 
 
 def _family(name: str, fields: dict[str, Any]) -> list[Definition]:

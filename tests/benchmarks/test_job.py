@@ -488,26 +488,26 @@ def test_a_terminal_shows_a_bar_where_tqdm_is_there(
 
 @pytest.fixture
 def one_case(monkeypatch: pytest.MonkeyPatch) -> Callable[[Part], None]:
-    """Let the tiny case have this one part only."""
+    """Let the case have this one part only."""
 
     def use(part: Part) -> None:
         module = SimpleNamespace(parts=lambda _: iter([part]), ENTRIES=("a",), __doc__="A case.")
         monkeypatch.setattr(cases, "load", lambda _: module)
-        definitions = catalogue_of({"tiny_epoch": ("a",)})
+        definitions = catalogue_of({"elementwise": ("a",)})
         monkeypatch.setattr(result_file, "_definitions", lambda: definitions)
 
     return use
 
 
-RUN = ["run", "--quick", "--case", "tiny_epoch", "--out"]
+RUN = ["run", "--quick", "--case", "elementwise", "--out"]
 
 
 @pytest.mark.parametrize(
     ("measure", "code", "said"),
     [
         (entries("a"), 0, ""),
-        (raising(SkipPartError("no data")), 0, "skipped: tiny_epoch p: no data"),
-        (raising(ValueError("no")), 1, "failed: tiny_epoch p: ValueError: no"),
+        (raising(SkipPartError("no data")), 0, "skipped: elementwise p: no data"),
+        (raising(ValueError("no")), 1, "failed: elementwise p: ValueError: no"),
     ],
 )
 def test_exit_code_says_whether_a_part_broke(
@@ -560,7 +560,7 @@ def test_stopping_leaves_a_good_file_and_one_line(
 
     assert code == STOPPED == 130
     assert capsys.readouterr().err.splitlines()[-1].startswith("stopped; the same command goes on")
-    assert {"p"} == set(result_file.read(path)["cases"]["tiny_epoch"])
+    assert {"p"} == set(result_file.read(path)["cases"]["elementwise"])
     assert [path] == list(tmp_path.iterdir())
 
 
@@ -723,21 +723,19 @@ def test_a_real_quick_case_writes_a_good_file(
 
     assert code == 0
     assert content["provenance"]["quick"]
-    assert {"samples_100.cpu", "samples_200.cpu"} <= set(
-        result_file.entries_of(content)["tiny_epoch"]
-    )
+    assert {"small.cpu", "large.cpu"} <= set(result_file.entries_of(content)["elementwise"])
     assert str(tmp_path) not in path.read_text(encoding="utf-8")
 
 
 @pytest.mark.gpu
-def test_tiny_case_measures_the_gpu_beside_the_cpu(tmp_path: Path) -> None:
+def test_a_case_measures_the_gpu_beside_the_cpu(tmp_path: Path) -> None:
     """On a machine with a GPU, one run holds both, so that ratios mean something."""
     path = tmp_path / "quick.json"
 
     main([*RUN, str(path)])
 
-    measured = result_file.entries_of(result_file.read(path))["tiny_epoch"]
-    assert set(cases.load("tiny_epoch").ENTRIES) == set(measured)
+    measured = result_file.entries_of(result_file.read(path))["elementwise"]
+    assert set(cases.load("elementwise").ENTRIES) == set(measured)
 
 
 # Killing
@@ -861,3 +859,9 @@ def test_killing_a_run_at_any_moment_leaves_a_readable_file(
     assert cut_off >= 5, "the kills fell before or after the runs, not into them"
     assert [names] * len(files) == [saved(path) for path in files]
     assert all(path.suffix == ".json" for path in tmp_path.iterdir())
+
+
+def test_a_case_is_measured_with_those_that_it_is_compared_with() -> None:
+    """A ladder without the products and copies of the same run would have no limit."""
+    assert {"ladder", "matmul", "copies"} == cases.with_compared(["matmul"])
+    assert {"loops"} == cases.with_compared(["loops"])

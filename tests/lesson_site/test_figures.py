@@ -12,7 +12,7 @@ from markdown import Markdown
 from lesson_site import figures
 from lesson_site.claims import claims_of
 from lesson_site.errors import PageError
-from results import result_file
+from results import cases, result_file
 from results import store as figure_store
 from results.catalogue import Definition
 from results.claims import ClaimError, holds
@@ -234,10 +234,21 @@ def test_of_one_day_the_last_run_comes_first() -> None:
     assert [evening, morning] == sort_results([morning, evening])
 
 
+def test_a_full_run_is_preferred_to_a_newer_partial_one() -> None:
+    """A run of one case alone takes no place in prose beside the numbers of the full one."""
+    every: dict[str, dict[str, Any]] = {name: {"x": entry(1.0)} for name in cases.names()}
+    full = result(every, date="2026-11-20")
+    partial = result({"loops": {"x": entry(2.0)}}, date="2026-11-22")
+
+    assert [full, partial] == sort_results([partial, full])
+    assert [full] == one_a_machine(sort_results([partial, full]), "loops")
+
+
 def test_the_store_is_read_again_after_a_change(tmp_path: Path) -> None:
     """A live preview shows a new result file without a restart."""
     shutil.copytree(figure_store.CATALOGUE, tmp_path / figure_store.CATALOGUE)
     shutil.copytree(figure_store.CITATIONS, tmp_path / figure_store.CITATIONS)
+    shutil.copy(figure_store.CASES, tmp_path / figure_store.CASES)
     before = open_store(tmp_path).figure("tiny_epoch.samples_100.cpu")
     path = tmp_path / figure_store.RESULTS / "cpu-2-cores" / "a.json"
     path.parent.mkdir(parents=True)
@@ -253,6 +264,7 @@ def test_a_fact_is_cited_once(tmp_path: Path) -> None:
     """Two files with the same name for a fact are refused, whichever was first."""
     shutil.copytree(figure_store.CATALOGUE, tmp_path / figure_store.CATALOGUE)
     shutil.copytree(figure_store.CITATIONS, tmp_path / figure_store.CITATIONS)
+    shutil.copy(figure_store.CASES, tmp_path / figure_store.CASES)
     cited = tmp_path / figure_store.CITATIONS
     shutil.copy(cited / "mnist.toml", cited / "once_more.toml")
 

@@ -27,7 +27,7 @@ from lesson_site.result_tables import (
 )
 from results.catalogue import FROM_RESULTS, Definition
 from results.predictions import keep_predictions
-from results.result_file import known_units
+from results.result_file import known_entries
 from results.store import Result, Store, one_a_machine, read_catalogue
 from results.summary import entry as method_entry
 from tests.benchmarks.made_up import GPU_MACHINE, RACED_IN_A_BROWSER, raced
@@ -46,7 +46,10 @@ def definition(name: str, what: str, family: str = "", **member: Any) -> Definit
     """A measured figure of the case ``walk`` whose entry has the figure's name."""
     fields = {"measured": f"walk:{name.removeprefix('walk.')}"}
     template = re.sub(r"\{(\w+)\}", lambda m: str(member[m[1]]), what)
-    return Definition(name, template, "measured", "s", fields, family or name, what, member)
+    devices = (str(member.get("device", "cpu")),)
+    return Definition(
+        name, template, "measured", "s", fields, family or name, what, member, devices
+    )
 
 
 ROUND = definition("walk.round", "a walk around <the> lake")
@@ -499,11 +502,11 @@ def test_pages_stay_light_with_two_more_machines(tmp_path: Path) -> None:
 def made_up_file(machine_name: str) -> dict[str, Any]:
     """A result file of a GPU machine that holds every entry that the catalogue asks for."""
     parts: dict[str, Any] = {}
-    units = known_units({definition.name: definition for definition in read_catalogue()})
+    known = known_entries({definition.name: definition for definition in read_catalogue()})
     for target in sorted({t for d in read_catalogue() for t in d.targets if not d.in_browser}):
         case, _, name = target.partition(":")
         made = method_entry(
-            [1.231, 1.234, 1.239], units[case][name][0], device="cuda" if "cuda" in name else "cpu"
+            [1.231, 1.234, 1.239], known[case][name].units[0], device=known[case][name].device
         )
         one = {"finished": "2026-11-21T14:00Z", "took_s": 9.0, "load_average": 0.1, "entries": {}}
         part = parts.setdefault(case, {"all": one})["all"]

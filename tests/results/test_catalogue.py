@@ -3,6 +3,7 @@
 import itertools
 import json
 import re
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -10,21 +11,70 @@ import torch
 
 from benchmarks import cases
 from benchmarks.cases import Plan
+from results import cases as results_cases
 from results import catalogue, derived, schema
+from results.cases import Case, Family
 from results.catalogue import CatalogueError, Definition
 from results.summary import entry
 from tests.benchmarks.made_up import timed
 
 DEFINITIONS = catalogue.read()
 ENTRIES = {name: tuple(cases.load(name).ENTRIES) for name in cases.NAMES}
+PRODUCTS = Case(
+    (
+        Family("n_{n}.cpu", "a product of size {n}", {"n": (1, 2)}, rate="flop_per_s"),
+        Family("n_{n}.cuda", "the same on a GPU, {n}", {"n": (2,)}, device="cuda"),
+    )
+)
 
 
-def test_every_entry_of_every_case_has_a_figure() -> None:
-    """What is measured can be named on a page, by itself as a time or a rate."""
-    named = {t for d in DEFINITIONS if d.kind in ("measured", "rate") for t in d.targets}
-    measured = {f"{case}:{name}" for case, names in ENTRIES.items() for name in names}
+def test_the_site_knows_what_the_cases_measure() -> None:
+    """``python -m benchmarks describe`` wrote the file that is read where PyTorch is not."""
+    expected = results_cases.written(cases.declared())
 
-    assert [] == sorted(measured - named)
+    assert expected == results_cases.FILE.read_text(encoding="utf-8")
+
+
+def test_an_entry_has_a_figure_by_itself() -> None:
+    """Its name is the case's and the entry's; what it works through in a second has one too."""
+    found = {d.name: d for d in catalogue.read([], {"made": PRODUCTS})}
+
+    names = [f"made.n_{n}.cpu{what}" for what in ("", "_rate") for n in (1, 2)]
+    assert [*names, "made.n_2.cuda"] == list(found)
+    assert "rate of a product of size 2" == found["made.n_2.cpu_rate"].what
+    assert {"n": 2} == found["made.n_2.cuda"].member
+
+
+def test_a_figure_knows_where_its_entries_run(tmp_path: Path) -> None:
+    """A ratio ran wherever its parts did, and what is derived compares both unless it names one."""
+    path = tmp_path / "catalogue.toml"
+    path.write_text(
+        '[figure."gain"]\nwhat = "x"\nratio = ["made:n_2.cpu", "made:n_2.cuda"]\n'
+        '[figure."limit"]\nwhat = "x"\nderived = "ladder_limit"\ncase = "ladder"\n'
+        'arguments = {device = "cpu"}\n'
+        '[figure."best"]\nwhat = "x"\nderived = "largest_speedup"\ncase = "step_sweep"\n'
+    )
+    found = {d.name: d for d in catalogue.read([path], {"made": PRODUCTS})}
+
+    assert ("cpu", "cuda") == found["gain"].devices
+    assert ("cpu",) == found["limit"].devices
+    assert ("cpu", "cuda") == found["best"].devices
+    assert not found["made.n_1.cpu"].on_gpu
+
+
+def test_cases_are_measured_together_whoever_needs_whom(tmp_path: Path) -> None:
+    """Needs are followed in both directions, however many steps it takes."""
+    path = tmp_path / "cases.json"
+    case = partial(Case, ())
+    path.write_text(
+        results_cases.written(
+            {"a": case(("b",)), "b": case(), "c": case(("b",)), "d": case(), "e": case(("d",))}
+        )
+    )
+
+    assert ("a", "b", "c") == results_cases.together("c", path)
+    assert ("d", "e") == results_cases.together("d", path)
+    assert ("unknown",) == results_cases.together("unknown", path)
 
 
 def test_every_figure_names_entries_that_its_case_knows() -> None:

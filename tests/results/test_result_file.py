@@ -221,7 +221,7 @@ DAMAGE: dict[str, tuple[Callable[[Content], object], str]] = {
     "hidden noise": (on_entry("noisy", True), "noisy: it contradicts"),
     "unknown unit": (on_entry("unit", "furlong"), "unit: 'furlong' is there"),
     "unknown device": (on_entry("device", "tpu"), "device: 'tpu' is there"),
-    "device of a browser": (on_entry("device", "webgpu"), "webgpu contradicts"),
+    "device of a browser": (on_entry("device", "webgpu"), "is webgpu, and this entry runs on cpu"),
     "a browser's entry without an engine": (
         lambda c: c["cases"].update(race=raced()["cases"]["race"]),
         "race.width_256.batch_16.entries.width_256.batch_16.browser_cpu: a browser gives it",
@@ -232,7 +232,7 @@ DAMAGE: dict[str, tuple[Callable[[Content], object], str]] = {
     ),
     "engine of nothing": (on_provenance("engine", None), "engine: null stands where string"),
     "path in an engine": (on_provenance("engine", "a/b"), "provenance.engine: 'a/b' is not text"),
-    "device against the name": (on_entry("device", "cuda"), "cuda contradicts"),
+    "device of another entry": (on_entry("device", "cuda"), "is cuda, and this entry runs on cpu"),
     "GPU entry without a GPU": (gpu_entry_without_gpu, "provenance.gpu names none"),
     "unknown key": (on_entry("note", "x"), "samples_100.cpu: nothing is known about 'note'"),
     "loops of none": (on_entry("loops", 0), "loops: 0 is there"),
@@ -414,15 +414,15 @@ RACE_DAMAGE: dict[str, tuple[Callable[[Content], object], str]] = {
     "CUDA": (on_provenance("cuda", "13.0"), "provenance.cuda: no browser tells it"),
     "the GPU's entry on the CPU": (
         lambda c: a_racer(c, "browser_gpu").update(device="cpu"),
-        "browser_gpu.device: cpu contradicts",
+        "browser_gpu.device: it is cpu, and this entry runs on webgpu",
     ),
     "the CPU's entry on the GPU": (
         lambda c: a_racer(c, "browser_cpu").update(device="webgpu"),
-        "browser_cpu.device: webgpu contradicts",
+        "browser_cpu.device: it is webgpu, and this entry runs on cpu",
     ),
     "a GPU of CUDA": (
         lambda c: a_racer(c, "browser_gpu").update(device="cuda"),
-        "browser_gpu.device: cuda contradicts",
+        "browser_gpu.device: it is cuda, and this entry runs on webgpu",
     ),
     "a racer that nobody knows": (
         lambda c: the_race(c).update({"width_256.batch_16.browser_npu": a_racer(c, "browser_cpu")}),

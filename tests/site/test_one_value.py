@@ -6,8 +6,8 @@ from collections import defaultdict
 from html.parser import HTMLParser
 from pathlib import Path
 
+from results.cases import together
 from results.catalogue import PAIRS, Definition
-from results.groups import TOGETHER, group_of
 from results.quantities import SPACE, read
 from results.store import Store, one_a_machine, open_store
 
@@ -84,15 +84,13 @@ def test_no_figure_has_two_values_of_one_machine(built_site: Path) -> None:
 
 
 def test_cases_that_are_compared_are_one_group() -> None:
-    """No figure takes its parts from two files, and no case belongs to two groups."""
-    cases = [case for group in TOGETHER for case in group]
+    """No figure takes its parts from two files."""
     apart = [
         definition.name
         for definition in open_store().definitions.values()
-        if len({group_of(target.partition(":")[0]) for target in definition.targets}) > 1
+        if len({together(target.partition(":")[0]) for target in definition.targets}) > 1
     ]
 
-    assert len(cases) == len(set(cases))
     assert [] == apart
 
 
