@@ -11,6 +11,7 @@ from markdown import Markdown
 
 from lesson_site.charts import (
     amp,
+    channels_last,
     float16_losses,
     hook,
     ladder,
@@ -19,6 +20,7 @@ from lesson_site.charts import (
     memory_peaks,
     pipeline_shares,
     race,
+    roofline,
     sweep,
 )
 from lesson_site.charts.base import Chart, to_html, with_cards
@@ -28,6 +30,7 @@ from results.store import Store, open_store
 
 CHARTS: dict[str, Callable[[Store], Chart]] = {
     "amp": amp.draw,
+    "channels_last": channels_last.draw,
     "float16_losses": float16_losses.draw,
     "hook": hook.draw,
     "ladder": ladder.draw,
@@ -37,6 +40,7 @@ CHARTS: dict[str, Callable[[Store], Chart]] = {
     "memory_snapshot": memory_curve.draw_snapshot,
     "pipeline_shares": pipeline_shares.draw,
     "race": race.draw,
+    "roofline": roofline.draw,
     "sweep": sweep.draw,
 }
 

@@ -140,8 +140,8 @@ def _cell(cell: Cell) -> str:
         return f"<td>{escape(cell)}</td>"
     band = f", {cell.band}" if cell.band else ""
     text = f"{said(mark_of(cell))}{band}" if cell.known else DASH
-    named = f'data-figure="{escape(cell.name)}" data-kind="{cell.kind}"'
-    return f"<td {named}>{escape(text)}</td>"
+    named = f' data-figure="{escape(cell.name)}"' if cell.name else ""
+    return f'<td{named} data-kind="{cell.kind}">{escape(text)}</td>'
 
 
 def with_cards(chart: Chart, store: Store) -> Chart:

@@ -17,6 +17,15 @@ quantity, how, base, caveat, source. A figure may say each of them itself. A rat
 """
 
 from results.published.figure import RATIOS, Published, Source
-from results.published.reader import Group, PublishedError, read, read_topics
+from results.published.reader import Group, PublishedError, read, read_sources, read_topics
 
-__all__ = ["RATIOS", "Group", "Published", "PublishedError", "Source", "read", "read_topics"]
+__all__ = [
+    "RATIOS",
+    "Group",
+    "Published",
+    "PublishedError",
+    "Source",
+    "read",
+    "read_sources",
+    "read_topics",
+]

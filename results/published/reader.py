@@ -87,6 +87,15 @@ def read_topics(folder: Path = FOLDER) -> dict[str, tuple[Group, ...]]:
     return _read_topics(folder, date.today().isoformat(), state)
 
 
+def read_sources(folder: Path = FOLDER) -> dict[str, Source]:
+    """Every source by its id.
+
+    Raises:
+        PublishedError: If one of them can't be used.
+    """
+    return _sources(folder / "sources.toml", date.today().isoformat())
+
+
 @lru_cache(maxsize=4)
 def _read_topics(folder: Path, today: str, state: object) -> dict[str, tuple[Group, ...]]:  # noqa: ARG001
     sources = _sources(folder / "sources.toml", today)

@@ -41,6 +41,7 @@ from tests.lesson_site.test_figures import entry, result
 NBSP = "\N{NO-BREAK SPACE}"
 KINDS = ("nothing", "cpu", "gpu", "noisy")
 RECORDED = {"float16_losses", "memory_curve", "memory_snapshot"}  # hold no figures
+PUBLISHED = {"channels_last", "roofline"}  # others measured all of it
 SWEEP = {f"width_{w}.batch_{b}.cpu": entry(w * b / 1e6) for w in (64, 256) for b in (16, 64)}
 CPU_CASES = {
     "tiny_epoch": {"samples_100.cpu": entry(0.002)},
@@ -136,7 +137,7 @@ def test_every_chart_is_well_formed_and_says_its_finding_last(name: str, kind: s
     assert all(len(chart.head) == len(row) for row in chart.rows)
 
 
-@pytest.mark.parametrize("name", sorted(set(CHARTS) - RECORDED))
+@pytest.mark.parametrize("name", sorted(set(CHARTS) - RECORDED - PUBLISHED))
 def test_without_a_value_a_chart_draws_nothing(name: str) -> None:
     """No drawing, no source, a finding without a hole, and the table says what would measure it."""
     chart = CHARTS[name](made_up.store("nothing"))
@@ -149,7 +150,9 @@ def test_without_a_value_a_chart_draws_nothing(name: str) -> None:
     assert not any(figure.known for figure in figures_in(chart))
 
 
-@pytest.mark.parametrize("name", sorted(set(CHARTS) - RECORDED - {"memory_peaks", "sweep"}))
+@pytest.mark.parametrize(
+    "name", sorted(set(CHARTS) - RECORDED - PUBLISHED - {"memory_peaks", "sweep"})
+)
 def test_on_a_cpu_alone_the_gpu_is_a_dash_and_no_mark(name: str) -> None:
     """What the CPU gave is drawn; the rest is a dash in the table, and a hole in no sentence."""
     chart = CHARTS[name](made_up.store("cpu"))
@@ -164,7 +167,7 @@ def test_on_a_cpu_alone_the_gpu_is_a_dash_and_no_mark(name: str) -> None:
     assert chart.source.startswith("Medians, measured on A processor")
 
 
-@pytest.mark.parametrize("name", sorted(set(CHARTS) - RECORDED))
+@pytest.mark.parametrize("name", sorted(set(CHARTS) - RECORDED - PUBLISHED))
 def test_noise_is_said(name: str) -> None:
     """Values that spread too far are counted in the finding and marked in the table."""
     chart = CHARTS[name](made_up.store("noisy"))
@@ -186,7 +189,7 @@ def test_what_goes_to_the_browser_is_small(name: str, kind: str) -> None:
     assert json.loads(text)["shape"] in ("rows", "plane", "tiles")
 
 
-@pytest.mark.parametrize("name", sorted(set(CHARTS) - RECORDED))
+@pytest.mark.parametrize("name", sorted(set(CHARTS) - RECORDED - PUBLISHED))
 def test_every_point_and_every_value_in_the_table_names_its_figure(name: str) -> None:
     """A learner's own value is found by these names, so each of them is in the catalogue."""
     of = made_up.store("gpu")

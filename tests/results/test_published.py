@@ -259,3 +259,32 @@ def test_a_name_that_nobody_published_is_refused() -> None:
     """The build stops there."""
     with pytest.raises(FigureError, match="is not published"):
         Store([]).figure("published.nobody")
+
+
+@pytest.mark.parametrize(
+    ("table", "reason"),
+    [
+        (
+            '{"what": "", "sources": [], "caveat": "", "columns": ["c"], "rows": [[1, 2]]}',
+            "row 1 has 2 cells",
+        ),
+        (
+            '{"what": "", "sources": [], "caveat": "", "columns": ["c"], "rows": [["x"]]}',
+            "holds words",
+        ),
+        (
+            '{"what": "", "sources": [], "caveat": "", "columns": ["d"], "rows": [[1]]}',
+            "no column 'c'",
+        ),
+        ('{"what": "", "sources": [], "caveat": "", "columns": ["c"], "rows": []}', "no row has"),
+        ('{"columns": []}', "can't read"),
+    ],
+)
+def test_a_bad_table_is_refused(write: Write, table: str, reason: str) -> None:
+    """A figure that is counted over it says why."""
+    row = 'table = "rows", statistic = "median", column = "c", unit = "plain" }\n]'
+    room = write(GROUP.replace("\n]", '\n  { id = "m", ' + row))
+    (room / "tables" / "rows.json").write_text(table, encoding="utf-8")
+
+    with pytest.raises(PublishedError, match=rf"net\.m: .*{reason}"):
+        read(room)
