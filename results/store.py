@@ -256,7 +256,7 @@ def _unmeasured(definition: Definition) -> Figure:
 def _computed(definition: Definition) -> Figure:
     target = definition.fields["computed"]
     named, _, function = target.rpartition(":")
-    module = f"lesson_code.{named or 'accounting'}"
+    module = named if named.startswith("results.") else f"lesson_code.{named or 'accounting'}"
     try:
         compute = getattr(import_module(module), function)
         value = compute(**definition.fields.get("arguments", {}))

@@ -14,7 +14,8 @@ from:
     derived     a function of results/derived.py over the case that ``case`` names
     recorded    a value in what a recorded snippet returned: "module:function" and the way to it
     computed    a function of lesson_code/accounting.py with its arguments, or of another module
-                of lesson_code that needs no PyTorch: "mission.worked:parameters"
+                of lesson_code that needs no PyTorch, "mission.worked:parameters", or of
+                results: "results.accuracy:median_error"
     cited       an entry of results/cited
     planned     nothing measures it yet: what will
 

@@ -1,0 +1,245 @@
+"""How far the forecast is from what others measured: every point, forecast and compared.
+
+The points are in ``results/points``, the forecast is ``lesson_code/forecast/formula.py``. An error
+is a factor: the forecast time divided by the published one, or the other way round, whichever is
+above one.
+"""
+
+import math
+import statistics
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from lesson_code.forecast import formula
+from lesson_code.forecast.cards import Card, read_cards
+from lesson_code.forecast.formula import Forecast, Host, memory_fits
+from results import points
+from results.points import Point
+
+# What the launches of the published forward passes cost with their software, which is of 2021;
+# the one constant that was chosen on them.
+OLD_HOST = Host(likely=formula.HOST.high)
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A published time and its forecast.
+
+    Attributes:
+        point: What was published.
+        forecast: What the formula says of the same step on the same card.
+    """
+
+    point: Point
+    forecast: Forecast
+
+    @property
+    def ratio(self) -> float:
+        """The forecast time divided by the published one."""
+        return self.forecast.time / self.point.seconds
+
+    @property
+    def error(self) -> float:
+        """How far apart they are, as a factor of at least one."""
+        return max(self.ratio, 1 / self.ratio)
+
+    @property
+    def held(self) -> bool:
+        """Whether the published time lies within the forecast's band."""
+        return self.forecast.low <= self.point.seconds <= self.forecast.high
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A batch that ran or did not, and whether the forecast says that it fits.
+
+    Attributes:
+        point: What was published.
+        peak_bytes: The most that the step's tensors hold.
+        fits: Whether the formula says that they fit on the card.
+    """
+
+    point: Point
+    peak_bytes: int
+    fits: bool
+
+    @property
+    def right(self) -> bool:
+        """Whether both agree."""
+        return self.fits == self.point.ran
+
+    @property
+    def share(self) -> float:
+        """The part of the card's memory that the tensors need."""
+        return self.peak_bytes / card_of(self.point).memory_bytes
+
+
+def card_of(point: Point) -> Card:
+    """The card of a point.
+
+    Raises:
+        points.PointError: If no such card is offered.
+    """
+    cards = read_cards()
+    if point.card not in cards:
+        raise points.PointError(f"results/points names a card {point.card!r}, which is not offered")
+    return cards[point.card]
+
+
+def step_of(point: Point) -> formula.Step:
+    """What the step of a point is made of.
+
+    Raises:
+        points.PointError: If nobody counted it.
+    """
+    counts = points.counts()
+    if point.step.name not in counts:
+        raise points.PointError(
+            f"results/points/counts.json has no {point.step.name}; "
+            "write it with `python -m benchmarks.published_steps`"
+        )
+    count = counts[point.step.name]
+    return formula.Step(
+        format=point.format,
+        flop=count["flop"],
+        bytes=count["bytes"],
+        convolution_bytes=count["convolution_bytes"],
+        launches=count["launches"],
+        operations=0,
+        weight_bytes=0,
+        peak_bytes=count["peak_bytes"],
+        channels_last=point.layout == "channels_last",
+    )
+
+
+@lru_cache(maxsize=8)
+def compared(file: str, host: Host = formula.HOST) -> list[Compared]:
+    """The points of a file with their forecasts, in the file's order."""
+    return [
+        Compared(point, formula.forecast(step_of(point), card_of(point), host))
+        for point in points.read(file)
+    ]
+
+
+def training() -> list[Compared]:
+    """All training speeds: those seen before the constants were chosen, then the others."""
+    return [*compared("training_seen"), *compared("training_unseen")]
+
+
+def launches() -> list[Compared]:
+    """The forward passes, with what a launch cost their software."""
+    return compared("launches", OLD_HOST)
+
+
+@lru_cache(maxsize=1)
+def fitted() -> list[Fitted]:
+    """Which batches ran on which card, and what the forecast says of them."""
+    steps = [(point, step_of(point)) for point in points.read("fits")]
+    return [
+        Fitted(point, step.peak_bytes, memory_fits(step, card_of(point))) for point, step in steps
+    ]
+
+
+# Numbers that pages name; the catalogue calls these with a group's name.
+
+GROUPED = ("convnext", "efficientnet", "mobilenet", "resnext")  # convolutions with groups
+GROUPS: dict[str, Callable[[], Sequence[Compared]]] = {
+    "seen": lambda: compared("training_seen"),
+    "unseen": lambda: compared("training_unseen"),
+    "training": training,
+    "launches": launches,
+    "t4": lambda: _unseen(lambda point: point.card == "t4"),
+    "t4_images": lambda: _unseen(lambda point: point.source.id == "pollux-imagenet"),
+    "t4_text": lambda: _unseen(lambda point: point.source.id == "pollux-bert"),
+    "t4_small": lambda: _unseen(lambda point: point.source.id == "pollux-cifar10"),
+    "timm": lambda: _unseen(lambda point: point.card == "rtx-3090"),
+    "elsewhere": lambda: _unseen(lambda point: point.card not in ("t4", "rtx-3090")),
+    "b200": lambda: _unseen(lambda point: point.card == "b200"),
+    "grouped": lambda: _unseen(lambda point: point.network.startswith(GROUPED)),
+}
+
+
+def _unseen(chosen: Callable[[Point], bool]) -> list[Compared]:
+    return [one for one in compared("training_unseen") if chosen(one.point)]
+
+
+def count(group: str) -> int:
+    """How many points there are in one of ``GROUPS``."""
+    return len(GROUPS[group]())
+
+
+def median_error(group: str) -> float:
+    """The error that half of them stay below, as a factor."""
+    return median_of(GROUPS[group]())
+
+
+def median_of(some: Iterable[Compared]) -> float:
+    """The median error, as a factor."""
+    return math.exp(statistics.median(math.log(one.error) for one in some))
+
+
+def worst_error(group: str) -> float:
+    """The largest error, as a factor."""
+    return max(one.error for one in GROUPS[group]())
+
+
+def within(group: str, factor: float = formula.BAND) -> int:
+    """How many have an error of at most ``factor``."""
+    return sum(one.error <= factor for one in GROUPS[group]())
+
+
+def within_two(group: str) -> int:
+    """How many have an error of at most two."""
+    return within(group, 2.0)
+
+
+def held(group: str) -> int:
+    """How many published times lie in the band that the forecast has on their card."""
+    return sum(one.held for one in GROUPS[group]())
+
+
+def slower(group: str) -> int:
+    """How many steps took longer than forecast."""
+    return sum(one.ratio < 1 for one in GROUPS[group]())
+
+
+def cards(group: str) -> int:
+    """On how many cards they were measured."""
+    return len({one.point.card for one in GROUPS[group]()})
+
+
+def networks(group: str) -> int:
+    """Of how many networks they are."""
+    return len({one.point.network for one in GROUPS[group]()})
+
+
+def band(card: str = "") -> float:
+    """The band of most cards, or of one."""
+    return (read_cards()[card].band if card else 0.0) or formula.BAND
+
+
+def host(end: str) -> float:
+    """Seconds that launching a kernel takes at least (``low``) or at most (``high``)."""
+    return float(getattr(formula.HOST, end))
+
+
+def fits(right: bool = False, text_in_16_bits: bool | None = None) -> int:
+    """How many batches are known to have run or not.
+
+    Args:
+        right: Count only those of which the forecast says the same.
+        text_in_16_bits: Count only BERT in float16, or only the others.
+    """
+    return sum(
+        (one.right or not right)
+        and text_in_16_bits
+        in (None, one.point.network.startswith("bert") and one.point.format == "float16")
+        for one in fitted()
+    )
+
+
+def band_of(some: Sequence[Compared], share: float = 0.9) -> float:
+    """The smallest factor, in tenths, that at least ``share`` of the errors stay within."""
+    errors = sorted(one.error for one in some)
+    return math.ceil(10 * errors[math.ceil(share * len(errors)) - 1]) / 10
