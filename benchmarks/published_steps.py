@@ -21,7 +21,6 @@ from torch.nn import functional as F
 from torch.utils.checkpoint import checkpoint
 
 from lesson_code.forecast import formula
-from lesson_code.forecast.autocast import cuda_autocast
 from lesson_code.forecast.counter import AUTOCAST, StepCounter, count_step
 from lesson_code.forecast.shells import META, Shell, exchange, like_a_gpu
 from results.points import COUNTS, Step, steps
@@ -251,8 +250,10 @@ def count_forward(model: nn.Module, inputs: Tensor, format: str) -> formula.Step
     weight_bytes = counter.held_bytes
     shell = counter.hold(Shell(torch.empty_like(inputs, device=META)))
     counter.counting = True
-    with like_a_gpu(), counter, torch.no_grad(), cuda_autocast(AUTOCAST.get(format)):
-        model(shell)
+    dtype = AUTOCAST.get(format)
+    with like_a_gpu(), counter, torch.no_grad():
+        with torch.autocast("cuda", dtype=dtype, enabled=dtype is not None):
+            model(shell)
     return formula.Step(
         format=format,
         flop=dict(counter.flop),

@@ -1,0 +1,93 @@
+"""The page about the forecast's errors shows every point."""
+
+import re
+
+import pytest
+from markdown import Markdown
+
+from lesson_site import accuracy as shown
+from lesson_site.errors import PageError
+from lesson_site.fences import keep_options
+from results import accuracy, points
+
+
+def test_every_point_is_drawn() -> None:
+    """A stroke for each, and inside the plane."""
+    drawing = shown.scatter()
+    series = re.findall(r'class="points-(seen|unseen|t4)" d="(M[^"]*h0)"/></?', drawing)
+    places = [tuple(map(int, m)) for _, d in series for m in re.findall(r"M(-?\d+) (-?\d+)h0", d)]
+    inside = [place for place in places if place != (8, 8)]
+
+    assert len(accuracy.training()) <= len(inside)
+    assert all(0 <= x <= 1000 and 0 <= y <= 1000 for x, y in inside)
+
+
+@pytest.mark.parametrize(
+    ("show", "count"),
+    [
+        ("training", len(accuracy.training())),
+        ("launches", len(accuracy.launches())),
+        ("fits", len(accuracy.fitted())),
+        ("occupied", len(points.read("occupied"))),
+    ],
+)
+def test_every_point_is_in_a_table(show: str, count: int) -> None:
+    """A row each, what was published and what is forecast marked as such."""
+    html = shown.SHOWN[show]()
+
+    assert count == html.count('scope="row"')
+    assert count == html.count('data-kind="published"')
+    assert html.count('data-kind="forecast"') in (count, 2 * count)
+
+
+def test_a_point_outside_its_band_says_so() -> None:
+    """In words, and each such point."""
+    outside = sum(not one.held for one in accuracy.training())
+
+    assert outside == shown.training_table().count(", outside")
+
+
+def test_what_is_wrong_comes_first() -> None:
+    """The batches that the forecast judges wrongly are above the others."""
+    html = shown.fits_table()
+
+    assert html.rindex(", wrong") < html.index('<td data-kind="forecast">fits</td>')
+
+
+def test_every_rate_has_a_link() -> None:
+    """Each row of the cards names its sources."""
+    html = shown.cards_table()
+
+    assert all("<a href=" in row for row in html.split('scope="row"')[1:])
+
+
+@pytest.mark.parametrize(
+    ("network", "title"),
+    [
+        ("resnet50", "ResNet-50"),
+        ("wide_resnet50_2", "Wide ResNet-50 2"),
+        ("bert_large_512", "BERT-large, 512 tokens"),
+        ("efficientnet_b0", "EfficientNet-b0"),
+        ("alexnet", "alexnet"),
+    ],
+)
+def test_networks_are_spelled(network: str, title: str) -> None:
+    """As people write them."""
+    assert title == shown.network_title(network)
+
+
+def test_an_unknown_table_stops_the_build() -> None:
+    """The message lists what there is."""
+    points_fence = {
+        "name": "lesson-points",
+        "class": "lesson-points",
+        "format": shown.published_points,
+        "validator": keep_options,
+    }
+    md = Markdown(
+        extensions=["pymdownx.superfences", "lesson_site.extension"],
+        extension_configs={"pymdownx.superfences": {"custom_fences": [points_fence]}},
+    )
+
+    with pytest.raises(PageError, match="there is no 'moon'; show takes one of cards, fits"):
+        md.convert('```lesson-points show="moon"\n```')
