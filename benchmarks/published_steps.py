@@ -11,6 +11,7 @@ import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from unittest.mock import patch
 
@@ -251,9 +252,9 @@ def count_forward(model: nn.Module, inputs: Tensor, format: str) -> formula.Step
     shell = counter.hold(Shell(torch.empty_like(inputs, device=META)))
     counter.counting = True
     dtype = AUTOCAST.get(format)
-    with like_a_gpu(), counter, torch.no_grad():
-        with torch.autocast("cuda", dtype=dtype, enabled=dtype is not None):
-            model(shell)
+    autocast = partial(torch.autocast, "cuda", dtype=dtype, enabled=dtype is not None)
+    with like_a_gpu(), counter, torch.no_grad(), autocast():
+        model(shell)
     return formula.Step(
         format=format,
         flop=dict(counter.flop),
