@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
@@ -103,10 +103,11 @@ def _read_topics(folder: Path, today: str, state: object) -> dict[str, tuple[Gro
     known: dict[str, Published] = {}
     for path in sorted((folder / "topics").glob("*.toml")):
         content = _toml(path)
-        if list(content) != ["group"]:
-            raise PublishedError(f"{path}: has the keys {', '.join(content)}; it has [[group]]")
+        groups = content.get("group", [])
+        if list(content) != ["group"] or not _are_tables(groups):
+            raise PublishedError(f"{path}: holds groups and nothing else, each below [[group]]")
         reading = _File(path, sources, folder / "tables", known)
-        topics[path.stem] = tuple(reading.group(group) for group in content["group"])
+        topics[path.stem] = tuple(reading.group(group) for group in groups)
     return topics
 
 
@@ -132,15 +133,19 @@ class _File:
                 if raw.get(key) not in (None, *TABLE_FIELDS):
                     known = ", ".join(TABLE_FIELDS)
                     raise ValueError(f"{key} is {raw[key]!r}, which is none of {known}")
+            for key in ("figures", "divide"):
+                if not _are_tables(raw.get(key, [])):
+                    raise ValueError(f"{key} is not a list of {{ key = value }}")
         except ValueError as problem:
             raise self._error(name, "", str(problem)) from None
         shared = {key: raw[key] for key in (*COUNTED, *SHARED) if key in raw}
-        figures = []
-        for row in raw["figures"]:
-            figures.append(self._figure(name, shared | row, row))
+        figures = [self._figure(name, shared | row, row) for row in raw["figures"]]
         for rule in raw.get("divide", ()):
-            for row in _divisions(figures, name, rule):
-                figures.append(self._figure(name, shared | row, rule))
+            try:
+                rows = _divisions(figures, name, rule)
+            except ValueError as problem:
+                raise self._error(name, str(rule.get("id", "")), str(problem)) from None
+            figures += [self._figure(name, shared | row, rule) for row in rows]
         return Group(name, raw["title"], raw["rows"], raw.get("columns", ""), tuple(figures))
 
     def _figure(self, group: str, row: dict[str, Any], written: dict[str, Any]) -> Published:
@@ -211,7 +216,7 @@ class _File:
             return tuple(dict.fromkeys(both))
         names = _needed(row, "source")
         found = []
-        for name in [names] if isinstance(names, str) else names:
+        for name in names if isinstance(names, list) else [names]:
             if name not in self.sources:
                 raise ValueError(f"its source {name!r} is not in sources.toml")
             found.append(self.sources[name])
@@ -226,15 +231,24 @@ class _File:
 
 
 def _divisions(
-    figures: list[Published], group: str, rule: dict[str, Any]
-) -> Iterator[dict[str, Any]]:
-    """A division for every beginning that has both figures: ``v100.gain`` and ``a100.gain``."""
-    names = {figure.id.removeprefix(f"{group}.") for figure in figures}
-    for name in [figure.id.removeprefix(f"{group}.") for figure in figures]:
-        beginning = name.removesuffix(rule["of"])
-        if beginning != name and f"{beginning}{rule['by']}" in names:
-            row = rule | {"of": name, "by": f"{beginning}{rule['by']}"}
-            yield row | {"id": f"{beginning}{rule['id']}"}
+    figures: Iterable[Published], group: str, rule: dict[str, Any]
+) -> list[dict[str, Any]]:
+    """A division for every beginning that has both figures: ``v100.gain`` and ``a100.gain``.
+
+    Raises:
+        ValueError: If the rule lacks a name, or no figures have such names.
+    """
+    own, of, by = (str(_needed(rule, key)) for key in ("id", "of", "by"))
+    names = [figure.id.removeprefix(f"{group}.") for figure in figures]
+    starts = [name.removesuffix(of) for name in names if name.endswith(of)]
+    rows = [
+        rule | {"id": f"{start}{own}", "of": f"{start}{of}", "by": f"{start}{by}"}
+        for start in starts
+        if f"{start}{by}" in names
+    ]
+    if not rows:
+        raise ValueError(f"no figures of the group end on {of!r} and {by!r}")
+    return rows
 
 
 def _way(how: object) -> How:
@@ -264,7 +278,15 @@ def _sources(path: Path, today: str) -> dict[str, Source]:
 
 
 def _source(name: str, raw: dict[str, Any], today: str) -> Source:
+    if not isinstance(raw, dict):
+        raise ValueError("is not a source with who, title, address and read")
     _only(raw, SOURCE)
+    for key, value in raw.items():
+        wanted = bool if key == "single_user" else str
+        if not isinstance(value, wanted):
+            raise ValueError(
+                f"{key} is {value}; write {'true' if wanted is bool else 'it in quotes'}"
+            )
     for key in ("who", "title", "address", "read"):
         if not str(_needed(raw, key)).strip():
             raise ValueError(f"{key} is empty")
@@ -281,6 +303,10 @@ def _source(name: str, raw: dict[str, Any], today: str) -> Source:
         if day > today:
             raise ValueError(f"{key} is {day}, which is still to come")
     return Source(name, **{"published": "", **raw})
+
+
+def _are_tables(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(each, dict) for each in value)
 
 
 def _toml(path: Path) -> dict[str, Any]:

@@ -156,6 +156,13 @@ def test_one_sentence_says_how_who_where_and_when(write: Write) -> None:
         (('quantity = "time of a step"\n', ""), "it has no quantity"),
         (('value = "10.0 ms"', 'of = "p100", by = "v100"'), "there is no figure 'p100'"),
         (('value = "10.0 ms"', 'colour = "red"'), "has the unknown key 'colour'"),
+        (('source = "lab"', "source = 3"), "its source 3 is not in sources.toml"),
+        (('rows = "card"', 'rows = "colour"'), "rows is 'colour', which is none of"),
+        (('title = "A network"\n', ""), "net: it has no title"),
+        (("[[group]]", "[group]"), "holds groups and nothing else"),
+        (("\n]", '\n]\ndivide = [{ id = "gain", of = "x", by = "y" }]'), "end on 'x' and 'y'"),
+        (("\n]", '\n]\ndivide = [{ id = "gain", of = "x" }]'), "net.gain: it has no by"),
+        (("\n]", "\n]\ndivide = 3"), "divide is not a list"),
         ((', value = "10.0 ms"', ""), "give one of value"),
         (
             ('value = "10.0 ms"', 'table = "t", statistic = "median", column = "c", unit = "s"'),
@@ -181,6 +188,9 @@ def test_a_bad_figure_is_refused(write: Write, change: tuple[str, str], reason: 
         (("2024-07-24", "2999-07-24"), "which is still to come"),
         (('read = "2026-11-23"', 'read = "2999-01-01"'), "which is still to come"),
         (("2024-07-24", "last year"), "write a year"),
+        (('"2024-07-24"', "2024-07-24"), "published is 2024-07-24; write it in quotes"),
+        (('who = "A laboratory"', "single_user = 1"), "single_user is 1; write true"),
+        (("[lab]", "lab = 1\n[other]"), "is not a source"),
     ],
 )
 def test_a_bad_source_is_refused(write: Write, change: tuple[str, str], reason: str) -> None:
