@@ -26,5 +26,5 @@ def print_counts() -> dict[int, float]:
     for groups in (1, 2, 64):
         forward, backward = counted(groups)
         passes[groups] = backward / forward
-        print(f"{groups:2} groups: backward counts as {passes[groups]:.0f} forward passes")
+        print(f"groups {groups:2}: backward = {passes[groups]:2.0f} × forward")
     return passes

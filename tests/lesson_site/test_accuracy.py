@@ -1,10 +1,12 @@
 """The page about the forecast's errors shows every point."""
 
 import re
+from pathlib import Path
 
 import pytest
 from markdown import Markdown
 
+from lesson_code.forecast.cards import read_cards
 from lesson_site import accuracy as shown
 from lesson_site.errors import PageError
 from lesson_site.fences import keep_options
@@ -59,6 +61,16 @@ def test_every_rate_has_a_link() -> None:
     html = shown.cards_table()
 
     assert all("<a href=" in row for row in html.split('scope="row"')[1:])
+
+
+def test_the_page_names_the_cards_without_points() -> None:
+    """Whoever chooses one learns that nothing was compared on it."""
+    page = Path("docs/benchmarks/forecast-accuracy.md").read_text(encoding="utf-8")
+    compared = {one.point.card for one in accuracy.training()}
+    alone = [card.name for id, card in read_cards().items() if id not in compared]
+
+    assert [] != alone
+    assert [] == [name for name in alone if name.partition(" (")[0] not in page]
 
 
 @pytest.mark.parametrize(
