@@ -186,6 +186,11 @@ def _memory(name: str, counted: CountedStep, card: Card, _: Path) -> ForecastFig
     return _figure(name, "most memory of a step", counted, card, "gigabytes", peak, peak, peak)
 
 
+def _launches(name: str, counted: CountedStep, card: Card, _: Path) -> ForecastFigure:
+    launches = float(counted.step.launches)
+    return _figure(name, "launches of a step", counted, card, "count", launches, launches, launches)
+
+
 def _gain(name: str, counted: CountedStep, card: Card, steps: Path) -> ForecastFigure:
     """How many times as fast as float32; what both share of host and card cancels out."""
     plain = _step(counted.name, "float32", name, steps)
@@ -194,7 +199,8 @@ def _gain(name: str, counted: CountedStep, card: Card, steps: Path) -> ForecastF
         / forecast(counted.step, card, Host(s, s, s)).time
         for s in HOST
     )
-    low, high = min(low, value, high) / BAND, max(low, value, high) * BAND
+    band = card.band or BAND
+    low, high = min(low, value, high) / band, max(low, value, high) * band
     return _figure(name, "times as fast as float32", counted, card, "times", value, low, high)
 
 
@@ -202,6 +208,7 @@ QUANTITIES: dict[str, Callable[[str, CountedStep, Card, Path], ForecastFigure]] 
     "time": _time,
     "rate": _rate,
     "memory": _memory,
+    "launches": _launches,
     "gain": _gain,
 }
 
