@@ -201,6 +201,9 @@ def count_step(
             group["foreach"] = True  # the default on a GPU
     counter = StepCounter()
     modules = [model, loss_function] if isinstance(loss_function, nn.Module) else [model]
+    for module in model.modules():
+        if isinstance(module, nn.RNNBase):  # a shell can't take the place of what it points to
+            module._flat_weight_refs = [None for _ in module._flat_weight_refs]
     tensors = [t for module in modules for t in (*module.parameters(), *module.buffers())]
     for tensor in {id(t): t for t in tensors}.values():
         exchange(tensor)
