@@ -1,0 +1,144 @@
+"""What the command prints and writes: a table of forecasts, and the file that the page takes.
+
+Standard library only.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import date
+from math import floor, log10
+from typing import Any
+
+from lesson_code.forecast.cards import Card
+from lesson_code.forecast.formula import BAND, HOST, Host, Step, forecast, memory_fits
+
+HEADS = ("card", "batch", "format", "a step", "between", "samples/s", "memory", "decides")
+AT_MOST = Host(0.0, 0.0, HOST.high)  # where a GPU takes fewer launches than are counted
+NOTHING: Mapping[int, "Measured"] = {}
+FILE_FORMAT, FILE_VERSION = "gpu-training.forecast", 1
+
+
+@dataclass(frozen=True)
+class Counted:
+    """A step with one batch size in one format."""
+
+    batch: int
+    step: Step
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A step in float32 on this machine's CPU.
+
+    Attributes:
+        machine: The processor, and how many threads of it computed.
+        batch: Samples of the batch that was timed.
+        seconds: The median time of its step.
+    """
+
+    machine: str
+    batch: int
+    seconds: float
+
+
+def table(
+    counted: Sequence[Counted],
+    cards: Sequence[Card],
+    measured: Mapping[int, Measured] = NOTHING,
+    recurrent: bool = False,
+) -> str:
+    """Every step on every card, and below it on this machine's CPU.
+
+    Args:
+        counted: The steps.
+        cards: Where they are forecast.
+        measured: What was timed here for each batch size, if anything was.
+        recurrent: Whether the model has recurrent layers, whose launches are not those counted.
+    """
+    rows = [HEADS, *(_forecast_row(one, card, recurrent) for one in counted for card in cards)]
+    rows += [_measured_row(size, there) for size, there in measured.items()]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
+    return "\n".join([*lines, "", *_notes(cards, measured, recurrent)])
+
+
+def _forecast_row(one: Counted, card: Card, recurrent: bool) -> tuple[str, ...]:
+    step = one.step
+    result = forecast(step, card, AT_MOST if recurrent else HOST)
+    fits = "fits" if memory_fits(step, card) else "does not fit"
+    return (
+        card.name,
+        str(one.batch),
+        step.format,
+        duration(result.time),
+        f"{duration(result.low)} and {duration(result.high)}",
+        f"{one_digit(one.batch / result.time):,.10g}",
+        f"{memory(step.peak_bytes)}, {fits}",
+        "not known" if recurrent else result.binds,
+    )
+
+
+def _measured_row(batch: int, measured: Measured) -> tuple[str, ...]:
+    seconds = measured.seconds * batch / measured.batch
+    scaled = "" if batch == measured.batch else f"scaled from a batch of {measured.batch}"
+    rate = f"{one_digit(measured.batch / measured.seconds):,.10g}"
+    return ("this CPU", str(batch), "float32", duration(seconds), "measured", rate, "", scaled)
+
+
+def _notes(cards: Iterable[Card], measured: Mapping[int, Measured], recurrent: bool) -> list[str]:
+    low, high = HOST.low * 1e6, HOST.high * 1e6
+    notes = [
+        "Forecast, not measured: from the operations of the step and the cards' data sheets.",
+        f"Arithmetic and traffic may be off {BAND:g} times both ways, and a launch may take "
+        f"{low:.0f} to {high:.0f} µs of the host.",
+    ]
+    notes += [
+        f"{card.name}: off {card.band:g} times both ways. {card.note}".strip()
+        for card in cards
+        if card.band
+    ]
+    if recurrent:
+        notes.append(
+            "Recurrent layers take fewer launches on a GPU than can be counted here: the upper "
+            "end has all of them, and the rest has none."
+        )
+    return notes + [f"This CPU: {machine}." for machine in {m.machine for m in measured.values()}]
+
+
+def duration(seconds: float) -> str:
+    """One digit and its unit."""
+    for factor, unit in ((1.0, "s"), (1e3, "ms")):
+        if one_digit(seconds * factor) >= 1:
+            return f"{one_digit(seconds * factor):,.10g} {unit}"
+    return f"{one_digit(seconds * 1e6):.10g} µs"
+
+
+def memory(size: int) -> str:
+    """Bytes with three digits."""
+    return f"{size / 1e9:.3g} GB" if size >= 1e9 else f"{size / 1e6:.3g} MB"
+
+
+def one_digit(value: float) -> float:
+    """The number without the digits that a forecast has not."""
+    return round(value, -floor(log10(value))) if value > 0 else 0.0
+
+
+def file_content(
+    training: str,
+    torch: str,
+    counted: Iterable[Counted],
+    measured: Mapping[int, Measured] = NOTHING,
+) -> dict[str, Any]:
+    """What the page *Forecast your GPU* reads, ready for JSON; of what was timed the largest."""
+    content: dict[str, Any] = {
+        "format": FILE_FORMAT,
+        "version": FILE_VERSION,
+        "model": training,
+        "torch": torch.partition("+")[0],
+        "date": date.today().isoformat(),
+        "steps": [{"batch": one.batch, **asdict(one.step)} for one in counted],
+    }
+    if measured:
+        largest = max(measured.values(), key=lambda there: there.batch)
+        content["measured"] = {"format": "float32", **asdict(largest)}
+    return content
