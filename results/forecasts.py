@@ -11,11 +11,13 @@ from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
 
+from lesson_code.accounting import batches_per_epoch
 from lesson_code.forecast.cards import FORMATS, Card, CardError, read_cards
 from lesson_code.forecast.formula import BAND, HOST, Host, Step, forecast
 from results import quantities
 
 STEPS = Path("results/steps.json")
+MNIST_IMAGES = 60_000
 PREFIX = "forecast"
 
 
@@ -181,6 +183,15 @@ def _rate(name: str, counted: CountedStep, card: Card, _: Path) -> ForecastFigur
     return _figure(name, "samples in a second", counted, card, "samples_per_s", value, low, high)
 
 
+def _epoch(name: str, counted: CountedStep, card: Card, _: Path) -> ForecastFigure:
+    """As many steps as an epoch of MNIST has, when its images are on the card already."""
+    result = forecast(counted.step, card)
+    steps = batches_per_epoch(MNIST_IMAGES, counted.batch)
+    value, low, high = (steps * seconds for seconds in (result.time, result.low, result.high))
+    what = f"seconds of {steps} steps, an epoch of MNIST that is on the card"
+    return _figure(name, what, counted, card, "s", value, low, high)
+
+
 def _memory(name: str, counted: CountedStep, card: Card, _: Path) -> ForecastFigure:
     peak = float(counted.step.peak_bytes)
     return _figure(name, "most memory of a step", counted, card, "gigabytes", peak, peak, peak)
@@ -207,6 +218,7 @@ def _gain(name: str, counted: CountedStep, card: Card, steps: Path) -> ForecastF
 QUANTITIES: dict[str, Callable[[str, CountedStep, Card, Path], ForecastFigure]] = {
     "time": _time,
     "rate": _rate,
+    "epoch": _epoch,
     "memory": _memory,
     "launches": _launches,
     "gain": _gain,

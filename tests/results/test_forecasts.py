@@ -63,6 +63,14 @@ def test_rate(steps: Path) -> None:
     assert (32 / time.high, 32 / time.low) == (rate.low, rate.high)
 
 
+def test_epoch(steps: Path) -> None:
+    """An epoch of MNIST has as many steps as batches, the last and smaller one included."""
+    time, epoch = of("heavy.float32.t4.time", steps), of("heavy.float32.t4.epoch", steps)
+
+    assert 1875 * time.value == epoch.value
+    assert (1875 * time.low, 1875 * time.high) == (epoch.low, epoch.high)
+
+
 def test_memory(steps: Path) -> None:
     """Memory is counted and has no band."""
     found = of("light.float32.t4.memory", steps)
