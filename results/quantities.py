@@ -108,6 +108,24 @@ def write_range(
     )
 
 
+def write_band(low: float, high: float, unit: str) -> str:
+    """Both ends of a forecast with one digit, or with two where it is a 1; their unit once.
+
+    Args:
+        low: The lower end, in the base unit.
+        high: The upper end.
+        unit: One of ``UNITS``.
+    """
+    texts = [write(end, unit, _coarse(end)) for end in (low, high)]
+    (first, *of_low), (_, *of_high) = (text.split(SPACE) for text in texts)
+    return f"{first if of_low == of_high else texts[0]} to {texts[1]}"
+
+
+def _coarse(value: float) -> float:
+    """A spread that leaves one digit, or two where the first is a 1."""
+    return value / 10 if f"{value:.6e}".startswith("1") else value
+
+
 # --8<-- [start:rounded]
 SIGNIFICANT_DIGITS = 3
 

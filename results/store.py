@@ -12,7 +12,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal
 
-from results import cases, catalogue, published, quantities, recorded, result_file
+from results import cases, catalogue, forecasts, published, quantities, recorded, result_file
 from results.catalogue import Definition
 from results.summary import Entry, Estimate
 
@@ -21,6 +21,7 @@ RESULTS = Path("benchmarks/results")
 CASES = Path("results/cases.json")
 CITATIONS = Path("results/cited")
 PUBLISHED = "published."  # how the names of what others measured begin
+FORECAST = f"{forecasts.PREFIX}."  # and those of what our formula gives
 FIXED = ("computed", "cited", "recorded")
 NOT_MEASURED = "not measured yet"
 Kind = Literal["measured", "published", "forecast", "exact"]
@@ -144,6 +145,8 @@ class Store:
         """
         if name.startswith(PUBLISHED):
             return _published(name)
+        if name.startswith(FORECAST):
+            return _forecast(name)
         definition = self._definition(name)
         if definition.kind in FIXED:
             return self._fixed(definition)
@@ -160,8 +163,9 @@ class Store:
             FigureError: As ``figure``.
         """
         names = list(names)
-        definitions = [self._definition(name) for name in names if not name.startswith(PUBLISHED)]
-        fixed = {name: _published(name) for name in names if name.startswith(PUBLISHED)}
+        others = {name for name in names if name.startswith((PUBLISHED, FORECAST))}
+        definitions = [self._definition(name) for name in names if name not in others]
+        fixed = {name: self.figure(name) for name in others}
         fixed |= {d.name: self._fixed(d) for d in definitions if d.kind in FIXED}
         if any(figure.value is None for figure in fixed.values()):
             return None
@@ -206,6 +210,22 @@ class Store:
         if "url" in entry:  # what somebody quotes without naming its edition has none
             source = f"{source}, {entry['url']}, read on {entry['date']}"
         return Figure(definition.name, definition.what, entry["value"], text, source, "published")
+
+
+def _forecast(name: str) -> Figure:
+    """What a counted step takes on a card; memory is counted, and so exact."""
+    try:
+        found = forecasts.figure(name)
+    except forecasts.ForecastError as problem:
+        raise FigureError(str(problem)) from None
+    if found.low == found.high:
+        return Figure(name, found.what, found.value, found.text, found.source, "exact")
+    return Figure(
+        *(name, found.what, found.value, found.text, found.source, "forecast"),
+        low=found.low,
+        high=found.high,
+        band=quantities.write_band(found.low, found.high, found.unit),
+    )
 
 
 def _published(name: str) -> Figure:

@@ -15,6 +15,7 @@ from results.forecasts import (
     read_steps,
     write_steps,
 )
+from results.store import FigureError, Store
 
 HEAVY = Step("float32", {"float32": 10**12}, 10**10, 0, 100, 90, 10**8, 10**9)
 LIGHT = Step("float32", {"float32": 10**3}, 10**4, 0, 30, 27, 10**6, 5 * 10**6)
@@ -141,3 +142,26 @@ def test_a_card_without_the_format(steps: Path) -> None:
 
     with pytest.raises(ForecastError, match="no units for bfloat16"):
         of("new.bfloat16.t4.time", steps)
+
+
+def test_pages_and_claims_name_a_forecast_without_a_catalogue_entry() -> None:
+    """A time is a forecast with its band; memory is counted, so it has none and is exact."""
+    store = Store([])
+    time, memory = (
+        store.figure(f"forecast.mnist_64.float32.t4.{quantity}") for quantity in ("time", "memory")
+    )
+
+    assert ("forecast", "exact") == (time.kind, memory.kind)
+    assert time.value is not None
+    assert time.low is not None
+    assert time.high is not None
+    assert time.low < time.value < time.high
+    assert " to " in time.band
+    assert "" == memory.band
+    assert {time.name: time.value} == store.values([time.name])
+
+
+def test_a_wrong_name_of_a_forecast_is_a_wrong_figure() -> None:
+    """A page that names a card that nobody lists stops the build with near names."""
+    with pytest.raises(FigureError, match="there is no card 't5'"):
+        Store([]).figure("forecast.mnist_64.float32.t5.time")

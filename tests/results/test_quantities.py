@@ -103,3 +103,18 @@ def test_numbers_that_are_none_are_refused() -> None:
 def test_small_counts_are_words(count: int, words: str) -> None:
     """As in a sentence."""
     assert words == quantities.in_words(count)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "text"),
+    [
+        (0.030, 0.161, f"30 to 160{quantities.SPACE}ms"),
+        (0.00027, 0.00154, f"300{quantities.SPACE}µs to 1.5{quantities.SPACE}ms"),
+        (1.68, 3.78, f"1.7 to 4{quantities.SPACE}times"),
+    ],
+)
+def test_a_band_has_one_digit_and_its_unit_once(low: float, high: float, text: str) -> None:
+    """Two digits where the first is a 1, and both units where they differ."""
+    unit = "times" if high > 1 else "s"
+
+    assert text == quantities.write_band(low, high, unit)
