@@ -15,13 +15,13 @@ from typing import TypeVar
 from markdown import Markdown
 
 from lesson_code.forecast import formula
-from lesson_code.forecast.cards import read_cards
+from lesson_code.forecast.cards import FORMATS, read_cards
 from lesson_site.errors import PageError
 from lesson_site.fences import Options, fence
 from results import accuracy, points
 from results.accuracy import Compared, Fitted
 from results.points import Point, Source
-from results.quantities import rounded, write
+from results.quantities import SPACE, write
 
 TITLES = {
     "resnet50_inference": "ResNet-50, forward only",
@@ -47,7 +47,7 @@ SPELLED = {
     "inception_": "Inception ",
     "mobilenet_": "MobileNet ",
 }
-FORMATS = {"tf32": "TF32"}
+NONE = "–"
 TICKS = (0.03, 0.1, 0.3, 1.0)  # seconds
 LEVELS = (0.5, 1.0, 2.0)  # the forecast divided by what was published
 PLANE = (12.0, 84.0, 30, 220)  # percent from the left, percent wide, pixels from the top, high
@@ -186,10 +186,17 @@ def launches_table() -> str:
 
 def fits_table() -> str:
     """Which batches ran, and what the forecast says; those where it is wrong first."""
-    some = sorted(accuracy.fitted(), key=lambda one: one.right)
     head = ("Step", "Card", "Published", "Tensors of the card's memory", "Forecast")
-    rows = _by_source(some, lambda one: one.point, _fit_cells)
-    return _folded(f"Does the batch fit: {len(some)}", head, rows)
+    parts = {"wrong": False, "right": True}
+    return "".join(
+        _folded(
+            f"Does the batch fit? {title.capitalize()}: {len(some)}",
+            head,
+            _by_source(some, lambda one: one.point, _fit_cells),
+        )
+        for title, right in parts.items()
+        if (some := [one for one in accuracy.fitted() if one.right == right])
+    )
 
 
 def occupied_table() -> str:
@@ -202,24 +209,20 @@ def occupied_table() -> str:
 
 def cards_table() -> str:
     """The rates that the forecast takes."""
-    head = ("Card", "float32", "TF32", "bfloat16", "float16", "Bandwidth", "Memory", "Sources")
+    head = ("Card", *map(format_title, FORMATS), "Bandwidth", "Memory", "Sources")
     rows = []
     for card in read_cards().values():
-        peaks = [
-            f"{rounded(card.peak[name] / 1e12, 0)}" if name in card.peak else "–"
-            for name in ("float32", "tf32", "bfloat16", "float16")
-        ]
+        peaks = [card.peak.get(name, 0.0) / 1e12 for name in FORMATS]
+        rates = [*peaks, card.bandwidth / 1e9, card.memory_bytes / GIB]
+        cells = "".join(
+            f'<td data-kind="published">{rate:,.6g}</td>' if rate else f"<td>{NONE}</td>"
+            for rate in rates
+        )
         sources = {source.id: source for source in card.sources.values()}
         links = ", ".join(_link(source.address, source.who) for source in sources.values())
-        cells = "".join(f"<td>{peak}</td>" for peak in peaks)
-        rows.append(
-            f'<tr><th scope="row">{escape(card.name)}</th>{cells}'
-            f"<td>{rounded(card.bandwidth / 1e9, 0)}</td><td>{card.memory_bytes / GIB:.0f}</td>"
-            f"<td>{links}</td></tr>"
-        )
-    return _folded(
-        f"The cards and their rates: {len(rows)}", head, f"<tbody>{''.join(rows)}</tbody>"
-    )
+        rows.append(f'<tr><th scope="row">{escape(card.name)}</th>{cells}<td>{links}</td></tr>')
+    title = f"The cards, in TFLOP/s, GB/s and GiB: {len(rows)}"
+    return _folded(title, head, f"<tbody>{''.join(rows)}</tbody>")
 
 
 def _rows(some: Sequence[Compared]) -> str:
@@ -229,9 +232,11 @@ def _rows(some: Sequence[Compared]) -> str:
 def _by_source(
     some: Iterable[One], point: Callable[[One], Point], cells: Callable[[One], str]
 ) -> str:
-    """A group of rows for each source, which stands above them with its link."""
+    """A group of rows for each source, which is above them with its link."""
+    order = list(points.sources())
+    ordered = sorted(some, key=lambda one: order.index(point(one).source.id))
     parts = []
-    for source, group in groupby(some, key=lambda one: point(one).source):
+    for source, group in groupby(ordered, key=lambda one: point(one).source):
         rows = "".join(
             f'<tr><th scope="row">{escape(step_title(point(one)))}</th>'
             f"<td>{escape(accuracy.card_of(point(one)).name)}</td>{cells(one)}</tr>"
@@ -254,9 +259,14 @@ def _source_row(source: Source) -> str:
 def step_title(point: Point) -> str:
     """The network, its batch, its format, and its layout where that is channels_last."""
     layout = ", channels_last" if point.layout == "channels_last" else ""
-    named = FORMATS.get(point.format, point.format)
     caveat = f". {point.caveat}" if point.caveat else ""
-    return f"{network_title(point.network)}, batch {point.batch}, {named}{layout}{caveat}"
+    setting = f"batch {point.batch}, {format_title(point.format)}"
+    return f"{network_title(point.network)}, {setting}{layout}{caveat}"
+
+
+def format_title(format: str) -> str:
+    """The format as people write it."""
+    return format.upper() if format == "tf32" else format
 
 
 def network_title(network: str) -> str:
@@ -271,12 +281,10 @@ def network_title(network: str) -> str:
 
 def _time_cells(one: Compared) -> str:
     published, forecast = one.point.seconds, one.forecast.time
-    if one.point.as_rate:
-        batch, unit = one.point.batch, "samples_per_s"
-        shown = (
-            write(batch / published, unit, 0),
-            write(batch / forecast, unit, batch / forecast / 20),
-        )
+    if one.point.per_second:
+        rate = one.point.batch / forecast
+        unit = SPACE + "per second"
+        shown = f"{one.point.per_second:,.10g}{unit}", write(rate, "samples_per_s", rate / 20)
     else:
         shown = write(published, "s", published / 100), write(forecast, "s", forecast / 20)
     outside = "" if one.held else ", outside"

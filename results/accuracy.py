@@ -17,9 +17,10 @@ from lesson_code.forecast.formula import Forecast, Host, memory_fits
 from results import points
 from results.points import Point
 
-# What the launches of the published forward passes cost with their software, which is of 2021;
-# the one constant that was chosen on them.
-OLD_HOST = Host(likely=formula.HOST.high)
+# What a launch of the published forward passes costs with their software, which is of 2021; the
+# one constant that was chosen on them.
+OLD = formula.HOST.high
+OLD_HOST = Host(OLD / formula.BAND, OLD, OLD * formula.BAND)
 
 
 @dataclass(frozen=True)

@@ -81,7 +81,7 @@ class Point:
         source: Who published it.
         caveat: What to know about this row; empty if nothing.
         seconds: The published time of a step; 0 where the row is not about time.
-        as_rate: Whether it was published as samples in a second.
+        per_second: The published samples in a second; 0 where a time was published.
         ran: Whether the batch fitted; None where the row is not about that.
         occupied: Bytes that a tool showed; 0 where the row is not about that.
     """
@@ -94,7 +94,7 @@ class Point:
     source: Source
     caveat: str = ""
     seconds: float = 0.0
-    as_rate: bool = False
+    per_second: float = 0.0
     ran: bool | None = None
     occupied: int = 0
 
@@ -164,7 +164,7 @@ def _measured(row: Mapping[str, str], batch: int, value: float, where: str) -> d
         return {"ran": OUTCOMES[row["outcome"]]}
     match row["unit"]:
         case "per_s":
-            return {"seconds": batch / value, "as_rate": True}
+            return {"seconds": batch / value, "per_second": value}
         case "s":
             return {"seconds": value}
         case "mib":

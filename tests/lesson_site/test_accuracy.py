@@ -50,10 +50,24 @@ def test_a_point_outside_its_band_says_so() -> None:
 
 
 def test_what_is_wrong_comes_first() -> None:
-    """The batches that the forecast judges wrongly are above the others."""
-    html = shown.fits_table()
+    """The batches that the forecast judges wrongly have a table of their own, above the others."""
+    wrong, right = shown.fits_table().split("</details>")[:2]
 
-    assert html.rindex(", wrong") < html.index('<td data-kind="forecast">fits</td>')
+    assert accuracy.fits() - accuracy.fits(right=True) == wrong.count(", wrong")
+    assert 0 == right.count(", wrong")
+
+
+def test_a_source_is_named_once() -> None:
+    """Above all of its rows of a table."""
+    for table in shown.training_table().split("</details>")[:2]:
+        links = re.findall(r'href="([^"]+)"', table)
+
+        assert sorted(set(links)) == sorted(links)
+
+
+def test_a_published_rate_is_as_printed() -> None:
+    """With all of its digits."""
+    assert "1,014\N{NO-BREAK SPACE}per second" in shown.training_table()
 
 
 def test_every_rate_has_a_link() -> None:

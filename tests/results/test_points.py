@@ -59,8 +59,8 @@ def test_a_rate_and_a_time_are_seconds(monkeypatch: pytest.MonkeyPatch, tmp_path
 
     rate, time = points.read("some")
 
-    assert (128 / 369, True) == (rate.seconds, rate.as_rate)
-    assert (0.25, False) == (time.seconds, time.as_rate)
+    assert (128 / 369, 369) == (rate.seconds, rate.per_second)
+    assert (0.25, 0) == (time.seconds, time.per_second)
     assert "resnet50.b8.float32" == time.step.name
 
 
