@@ -76,7 +76,7 @@ def _heading(column: str, group: Group) -> str:
 
 def _row(name: str, figures: Sequence[Published | None], group: Group) -> str:
     """A row; what differs from other rows is said in its head, what differs inside it in cells."""
-    printed = [figure for figure in figures if figure and figure.unit not in RATIOS]
+    printed = [figure for figure in figures if figure and not _compares(figure, group)]
     own: list[str] = []
     inside: list[str] = []
     for field in _differing(group):
@@ -85,13 +85,20 @@ def _row(name: str, figures: Sequence[Published | None], group: Group) -> str:
             inside.append(field)
         elif values and "" not in values:
             own.append(_said(field, values.pop()))
-    cells = "".join(_cell(figure, inside) for figure in figures)
+    cells = "".join(
+        _cell(figure, [] if figure and _compares(figure, group) else inside) for figure in figures
+    )
     return f'<tr><th scope="row">{escape(_sentence(name))}{_small(own)}</th>{cells}</tr>'
+
+
+def _compares(figure: Published, group: Group) -> bool:
+    """Whether a figure is the ratio of others in its table, and so has no setting of its own."""
+    return figure.unit in RATIOS and any(other.unit not in RATIOS for other in group.figures)
 
 
 def _differing(group: Group) -> list[str]:
     """Fields of the setting that neither rows nor columns show, and in which figures differ."""
-    printed = [figure for figure in group.figures if figure.unit not in RATIOS]
+    printed = [figure for figure in group.figures if not _compares(figure, group)]
     return [
         field
         for field in FIELDS
@@ -105,7 +112,7 @@ def _cell(figure: Published | None, fields: Iterable[str]) -> str:
         return f"<td>{NONE}</td>"
     marked = f'data-figure="published.{figure.id}" data-kind="published"'
     also = [_said(field, getattr(figure, field)) for field in fields if getattr(figure, field)]
-    if not also or figure.unit in RATIOS:
+    if not also:
         return f"<td {marked}>{escape(figure.text)}</td>"
     return f"<td><span {marked}>{escape(figure.text)}</span>{_small(also)}</td>"
 
@@ -150,8 +157,13 @@ def _days(sources: Sequence[Source]) -> str:
 
 
 def _ways(group: Group) -> list[str]:
-    """How figures were obtained that their source did not measure, one sentence a way."""
-    found = []
+    """What ratios are against, and how figures were obtained that their source did not measure."""
+    bases = dict.fromkeys(
+        figure.base
+        for figure in group.figures
+        if figure.base and group.cell(figure)[0] != figure.compared  # whose row says it already
+    )
+    found = [f"Ratios are against {'; or '.join(bases)}"] if bases else []
     for how, said in WAYS.items():
         figures = [figure for figure in group.figures if figure.how == how]
         if figures:
@@ -170,25 +182,24 @@ def _which(figures: Sequence[Published], group: Group) -> str:
         names = dict.fromkeys(group.cell(figure)[place] for figure in figures)
         printed = [figure for figure in others if figure.how != "our division"]
         if names.keys().isdisjoint(group.cell(figure)[place] for figure in printed):
-            return f"“{'”, “'.join(names)}”: "
+            return f"“{'”, “'.join(map(_sentence, names))}”:"
     raise PageError(f"{group.id}: figures of several kinds share their rows and columns")
 
 
 def _caveats(group: Group) -> str:
-    said = dict.fromkeys(
-        (f"{figure.card or figure.model}: " if _alone(figure, group) else "") + figure.caveat
-        for figure in group.figures
-        if figure.caveat
-    )
-    if not said:
+    """What the figures do not say, each once, with the rows of which it holds."""
+    rows: dict[str, dict[str, None]] = {}
+    for figure in group.figures:
+        if figure.caveat:
+            rows.setdefault(figure.caveat, {})[group.cell(figure)[0]] = None
+    if not rows:
         return ""
-    text = " ".join(escape(caveat) for caveat in said)
-    return f" <details><summary>What it does not say</summary>{text}</details>"
-
-
-def _alone(figure: Published, group: Group) -> bool:
-    """Whether a caveat is this figure's and not its whole group's."""
-    return any(other.caveat != figure.caveat for other in group.figures)
+    every = {group.cell(figure)[0] for figure in group.figures if not _compares(figure, group)}
+    said = [
+        caveat if every <= of.keys() else f"{', '.join(of)}: {caveat}"
+        for caveat, of in rows.items()
+    ]
+    return f" <details><summary>What it does not say</summary>{escape(' '.join(said))}</details>"
 
 
 def _sentence(text: str) -> str:

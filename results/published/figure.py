@@ -123,11 +123,11 @@ def step_time(speed: Quantity, examples: int) -> Quantity:
 
 
 def _as_fine_as(value: float, error: float, digits: int = SIGNIFICANT_DIGITS) -> str:
-    """``value`` with ``digits`` digits, or fewer where its parts are not as fine."""
+    """``value`` with ``digits`` digits, or fewer: none is finer than two fifths of the error."""
     if value == 0:
         return "0"
     finest = math.floor(math.log10(abs(value))) - digits + 1
-    last = max(finest, math.ceil(math.log10(error / 2))) if error else finest
+    last = max(finest, math.ceil(math.log10(0.4 * error))) if error else finest
     return f"{round(value, -last):,.{max(0, -last)}f}"
 
 

@@ -110,7 +110,17 @@ def test_our_own_division_is_called_so() -> None:
 
     said = texts(drawn(V100, V100_HALF, ratio), "figcaption")[0]
 
-    assert "Ratios are our division." in said
+    assert "Ratios are against float32. Ratios are our division." in said
+
+
+def test_ratios_that_are_all_of_a_table_say_their_setting() -> None:
+    """Nothing else in it does."""
+    ratios = [
+        figure("a", "1.70 times", model="A", card="272 GPUs", base="without"),
+        figure("b", "1.12 times", model="B", card="4,096 GPUs", base="without"),
+    ]
+
+    assert ["272 GPUs", "4,096 GPUs"] == texts(drawn(*ratios, rows="model", columns=""), "small")
 
 
 def test_a_caveat_opens_on_request() -> None:
