@@ -16,7 +16,8 @@ An author writes one block after the other, and the build takes the best that th
     ///
 
 What was measured is said alone. Without it, what others published and what we forecast are said
-one after the other, as far as they exist; without both, what teaches without a number.
+one after the other, as far as they exist; without both, what teaches without the number that is
+missing.
 """
 
 import re
@@ -45,7 +46,7 @@ BESIDE: Mapping[str, tuple[Kind, ...]] = {
     "measured": ("measured", "exact", "published"),
     "published": ("measured", "exact", "published"),
     "forecast": get_args(Kind),
-    OTHERWISE: ("exact",),
+    OTHERWISE: ("measured", "exact"),
 }
 
 

@@ -117,7 +117,7 @@ def test_a_block_lies_inside_of_another_element(monkeypatch: pytest.MonkeyPatch)
         ("/// measured\nIt takes a while.\n///", "it names no measured figure"),
         ("/// measured\n[[measured.time]] [[forecast.time]]\n///", "which this block can't say"),
         ("/// published\n[[published.time]] [[forecast.time]]\n///", "which this block can't say"),
-        ("/// otherwise\n[[measured.time]]\n///", "which this block can't say"),
+        ("/// otherwise\n[[forecast.time]]\n///", "which this block can't say"),
         ("/// measured\n[[nothing.time]]\n///", "there is no figure 'nothing.time'"),
         ("/// measured\n[[measured.gone]]\n///", "add `/// otherwise`"),
         (
