@@ -125,6 +125,7 @@ class Below:
         high: The value at its end.
         ticks: Values and how each is written.
         log: Whether equal distances are equal quotients.
+        now: The tick that is under way, written bold.
     """
 
     title: str
@@ -132,6 +133,7 @@ class Below:
     high: float
     ticks: Sequence[tuple[float, str]]
     log: bool = False
+    now: float | None = None
 
 
 @dataclass(frozen=True)
@@ -146,6 +148,7 @@ class Plane:
         log: Whether the axis to the left is logarithmic.
         key: Whether to write below which pattern is which curve.
         notes: Words at places of the plane: x, y and the words, which end there.
+        lead: From which place along the axis below something holds, and what.
     """
 
     below: Below
@@ -155,6 +158,7 @@ class Plane:
     log: bool = False
     key: bool = True
     notes: Sequence[tuple[float, float, str]] = ()
+    lead: tuple[float, str] | None = None
     shape: Literal["plane"] = "plane"
 
 

@@ -230,13 +230,17 @@ def _plane(description: Plane) -> tuple[list[Node], int]:
     x = Axis(below.low, below.high, below.ticks, below.log)
     known = [mark for series in description.series for _, mark in series.points]
     y = axis_of([v for mark in known for v in _values(mark)], description.unit, description.log)
-    nodes: list[Node] = [_text(0, 12, description.title, "small strong")]
+    nodes: list[Node] = [
+        *_lead(description.lead, x),
+        _text(0, 12, description.title, "small strong"),
+    ]
     for tick, words in y.ticks:
         at = _down(y, tick)
         nodes.append(_line(GUTTER, END, at, at, "grid"))
         nodes.append(_text(0, at + 4, words, "small"))
     for tick, words in x.ticks:
-        nodes.append(_text(_along(x, tick), BOTTOM + 20, words, "small middle"))
+        css = "small strong middle" if tick == below.now else "small middle"
+        nodes.append(_text(_along(x, tick), BOTTOM + 20, words, css))
     nodes.append(_text(GUTTER, BOTTOM + 40, below.title, "small strong"))
     shown = [
         series
@@ -258,6 +262,10 @@ def _plane(description: Plane) -> tuple[list[Node], int]:
                 for at, mark in series.points
                 if mark.value is not None
             ]
+    if description.lead:
+        at = _along(x, description.lead[0])
+        place = (at, "small strong after") if at <= 50 else (END, "small strong end")
+        nodes.append(_text(place[0], BOTTOM - 8, description.lead[1], place[1]))
     for at, value, words in description.notes:
         nodes.append(_text(_along(x, at), _down(y, value) - 9, words, "small strong end"))
     height = BOTTOM + 48
@@ -269,6 +277,18 @@ def _plane(description: Plane) -> tuple[list[Node], int]:
         height += 20 * math.ceil(len(shown) / across) + 4
     legend, height = _legend(known, height - 8)
     return nodes + legend, height + 8
+
+
+def _lead(lead: tuple[float, str] | None, x: Axis) -> list[Node]:
+    """The part of the plane in which something holds."""
+    if lead is None:
+        return []
+    at = _along(x, lead[0])
+    size = {"width": f"{_number(END - at)}%", "height": str(BOTTOM - TOP)}
+    return [
+        ("rect", {"class": "lead", "x": f"{_number(at)}%", "y": str(TOP), **size}, []),
+        _line(at, at, TOP - 4, BOTTOM, "edge"),
+    ]
 
 
 def _along(axis: Axis, value: float) -> float:

@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { crossingOf, layoutOf, leadsOf, rangeOf, rowsOf, seriesOf, sizeSentence, titleOf, verdictOf } from "../../docs/assets/elements/race/chart.js";
+import { crossingOf, describe, leadsOf, rowsOf, seriesOf, sizeSentence, titleOf, verdictOf } from "../../docs/assets/elements/race/chart.js";
+import { draw } from "../../docs/assets/elements/chart/drawing.js";
 import { amountOf, summary } from "../../docs/assets/elements/race/plan.js";
 import { Points } from "../../docs/assets/elements/race/race.js";
 
@@ -133,54 +134,63 @@ test("a product's table has no column for the loss", () => {
   assert.equal("26.8\u00a0GFLOP/s", row.cells[2]);
 });
 
-test("the axis begins and ends at round values around all points, a factor of ten apart", () => {
-  assert.deepEqual([1000, 50_000], rangeOf([1200, 30_000]));
-  assert.deepEqual([500, 5000], rangeOf([1000, 1000]));
-  const [low, high] = rangeOf([3.2e9, 4.4e13]);
-  assert.ok(low <= 3.2e9 && low >= 1e9 && high >= 4.4e13 && high <= 1e14);
-  assert.deepEqual([1e3, 1e5], rangeOf([]), "before the first point");
+/** What is drawn of a group. */
+const drawn = (series, more = {}) => draw(describe(series, { group: "width_256", crossing: null, ...more }));
+
+test("everything lies in the chart, and larger is higher and further right", () => {
+  const { height, spots } = drawn(seriesOf(RACED, "width_256", RECORDED), { crossing: 64 });
+  const gpu = spots.filter(({ label }) => label.startsWith(NAMES.browser_gpu));
+
+  assert.equal(8, spots.length);
+  assert.ok(spots.every(({ x, y }) => x >= 12 && x <= 96 && y >= 30 && y <= 230 && y < height));
+  assert.ok(gpu[0].y > gpu[2].y && gpu[0].x < gpu[2].x);
 });
 
-for (const width of [288, 358, 612, 900])
-  test(`at ${width} pixels everything lies in the chart, and larger is higher and further right`, () => {
-    const layout = layoutOf(seriesOf(RACED, "width_256", RECORDED), { group: "width_256", width, crossing: 64 });
-    const { plane, lines, labels, sizes, ticks, crossing } = layout;
+test("before the first point there is an axis and no mark", () => {
+  const { nodes, spots } = drawn([]);
 
-    const marks = lines.flatMap((line) => line.marks);
-    assert.ok(marks.every(({ x, y }) => x > plane.left && x < plane.right && y >= plane.top && y <= plane.bottom));
-    assert.ok(ticks.every(({ y }) => y >= plane.top - 0.5 && y <= plane.bottom + 0.5));
-    assert.deepEqual(sizes.map(({ x }) => x), sizes.map(({ x }) => x).sort((one, other) => one - other));
-    const gpu = lines.find(({ id }) => id === "browser_gpu");
-    assert.ok(gpu.marks[0].y > gpu.marks[2].y);
-    assert.ok(crossing.x > plane.left && crossing.wordsAt >= plane.left);
-    assert.ok(crossing.wordsAt + crossing.words.length * 6 < width);
-    assert.equal(width >= 560 ? 3 : 0, labels.length);
-  });
+  assert.deepEqual([], spots);
+  assert.ok(nodes.length > 5);
+});
+
+test("a mark has quartiles and says where it comes from", () => {
+  const points = new Points();
+  points.add(point(step(16), "browser_cpu", [1, 1.1, 1.2, 1.3, 1.4]));
+
+  const [{ mark }] = drawn(seriesOf(points, "width_256", RECORDED.slice(0, 1))).spots.filter(({ label }) => label.startsWith(NAMES.browser_cpu));
+
+  assert.ok(mark.low < mark.value && mark.value < mark.high);
+  assert.match(mark.source, /this browser/);
+});
 
 test("a line leads to the next size alone, and over none that is missing", () => {
-  const [line] = layoutOf(seriesOf(pointsOf([[16, 1, null], [64, 1, null], [1024, 1, null]]), "width_256", []), { group: "width_256", width: 600, crossing: null }).lines;
+  const points = pointsOf([[16, 1, null], [64, 1, null], [1024, 1, null]]);
+  const { nodes } = drawn(seriesOf(points, "width_256", []));
+  const paths = nodes.filter(([, { preserveAspectRatio }]) => preserveAspectRatio).flatMap(([, , children]) => children);
+  const curve = paths.find(([, { class: css }]) => css.startsWith("curve"));
 
-  assert.deepEqual(["M", "L", "M"], line.d.match(/[ML]/g));
-});
-
-test("names at the ends of lines keep apart", () => {
-  const { labels } = layoutOf(seriesOf(pointsOf([[16, 1, 1.001]]), "width_256", []), { group: "width_256", width: 600, crossing: null });
-
-  assert.ok(Math.abs(labels[0].y - labels[1].y) >= 18);
+  assert.deepEqual(["M", "L", "M"], curve[1].d.match(/[ML]/g));
 });
 
 test("what is raced lies over what was recorded, and the size under way is marked", () => {
-  const layout = layoutOf(seriesOf(RACED, "width_256", RECORDED), { group: "width_256", width: 600, crossing: null, now: 64 });
+  const plane = describe(seriesOf(RACED, "width_256", RECORDED), { group: "width_256", crossing: null, now: 64 });
 
-  assert.deepEqual(["recorded cuda", "browser_gpu", "browser_cpu"], layout.lines.map(({ id }) => id));
-  assert.deepEqual(["64"], layout.sizes.filter(({ now }) => now).map(({ text }) => text));
-  assert.equal(null, layout.crossing);
+  assert.deepEqual([RECORDED[0].label, NAMES.browser_gpu, NAMES.browser_cpu], plane.series.map(({ label }) => label));
+  assert.equal(64, plane.below.now);
+  assert.equal(undefined, plane.lead);
+});
+
+test("no two lines look alike without colour", () => {
+  const read = seriesOf(pointsOf([[16, 1, 1]]), "width_256", [...RECORDED.slice(0, 1), { ...RECORDED[1], steps: { 256: { 16: 1 } } }]);
+  const { series } = describe([...read, { ...read[1], id: "browser_gpu read" }], { group: "width_256", crossing: null });
+
+  assert.equal(5, new Set(series.map(({ dash }) => dash)).size);
 });
 
 test("a GPU that leads from the first size on leads everywhere", () => {
-  const { crossing, plane } = layoutOf([], { group: "width_256", width: 600, crossing: 16 });
+  const { lead, below } = describe([], { group: "width_256", crossing: 16 });
 
-  assert.deepEqual([plane.left, "GPU ahead from batch 16 on"], [crossing.x, crossing.words]);
+  assert.deepEqual([below.low, "GPU ahead from 16 on"], lead);
 });
 
 test("models and products have titles", () => {

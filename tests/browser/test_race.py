@@ -196,8 +196,8 @@ def test_a_race_loads_runs_and_ends(page: Page, site: str) -> None:
         "3 of 5: batch 256. CPU in the browser (WebAssembly, one thread): getting ready"
     )
     expect(rows(page)).to_have_count(4)
-    expect(element(page).locator(".race-words")).to_have_text("GPU ahead from batch 64 on")
-    expect(element(page).locator(".race-tick.now")).to_have_text("256")
+    expect(element(page).get_by_text("GPU ahead from 64 on")).to_be_visible()
+    expect(element(page).locator("interactive-chart .strong.middle")).to_have_text("256")
     expect(element(page).get_by_role("radio", disabled=True)).to_have_count(3)
     running = barriers(page)
     page.evaluate("window.__race.go()")
@@ -287,7 +287,7 @@ def test_a_part_of_the_page_that_does_not_come_is_told(page: Page, site: str) ->
 
 
 def test_without_a_gpu_the_cpu_races_alone_beside_what_was_recorded(page: Page, site: str) -> None:
-    """Why is said; the recorded line is dashed, named, and never the reader's own."""
+    """Why is said; the recorded line is dotted, named, and never the reader's own."""
     play(page, site, alone=True)
     show_recorded(page, RECORDED)
     press(page)
@@ -297,10 +297,10 @@ def test_without_a_gpu_the_cpu_races_alone_beside_what_was_recorded(page: Page, 
     expect(element(page).locator(".race-legend")).to_contain_text(
         "PyTorch on a made-up GPU (recorded 2026-11-21)"
     )
-    expect(element(page).locator(".race-chart .race-line.recorded")).to_have_count(1)
-    expect(element(page).locator(".race-chart .race-line.browser_gpu")).to_have_count(0)
+    expect(element(page).locator("path.curve")).to_have_count(2)
+    expect(element(page).locator("path.curve.c2[stroke-dasharray='2 4']")).to_have_count(1)
     expect(element(page).locator(".race-verdict")).to_be_empty()
-    expect(element(page).locator("figcaption")).to_contain_text("Dashed lines were recorded")
+    expect(element(page).locator("figcaption")).to_contain_text("Dotted lines were recorded")
     page.locator("race-gpu summary").click()
     expect(rows(page).nth(0)).to_contain_text("not compared")
     assert [] == barriers(page)
@@ -317,7 +317,7 @@ def test_a_software_adapter_is_never_called_a_gpu(page: Page, site: str, tmp_pat
     legend = element(page).locator(".race-legend")
     expect(legend).to_contain_text("software WebGPU adapter (google swiftshader), not a GPU")
     expect(element(page).locator(".race-verdict")).to_be_empty()
-    expect(element(page).locator(".race-crossing")).to_have_count(0)
+    expect(element(page).locator("interactive-chart .lead")).to_have_count(0)
     expect(element(page)).to_contain_text("says nothing about any GPU")
     assert "software" not in alone
     assert [] == barriers(page)
@@ -328,6 +328,20 @@ def test_a_software_adapter_is_never_called_a_gpu(page: Page, site: str, tmp_pat
     expect(status(page)).to_contain_text("without the software adapter")
 
 
+def test_a_point_of_the_race_can_be_pointed_at(page: Page, site: str) -> None:
+    """By keyboard too: whose it is, at which size, how fast, and how it was found."""
+    race(page, site)
+    chart = element(page).get_by_role("slider")
+    chart.focus()
+    page.keyboard.press("End")
+
+    readout = element(page).locator(".chart-readout")
+    expect(readout).to_contain_text(
+        "CPU in the browser (WebAssembly, one thread), Batch size: 4,096"
+    )
+    expect(readout).to_contain_text("Measured: in this browser")
+
+
 def test_where_the_racers_disagree_nothing_is_drawn(page: Page, site: str) -> None:
     """The table says why."""
     race(page, site, disagree=64)
@@ -335,7 +349,7 @@ def test_where_the_racers_disagree_nothing_is_drawn(page: Page, site: str) -> No
     page.locator("race-gpu summary").click()
     expect(rows(page)).to_have_count(10)
     expect(rows(page).nth(2)).to_contain_text("did not come to the same result")
-    expect(element(page).locator(".race-chart .browser_gpu .race-mark")).to_have_count(4)
+    expect(element(page).locator("interactive-chart .point.c2")).to_have_count(4)
 
 
 def save(page: Page, folder: Path) -> dict[str, Any]:
@@ -393,9 +407,10 @@ def test_points_of_several_races_add_up_until_they_are_cleared(page: Page, site:
         "A model of 784, 2,048, 1,024 and 10 units"
     )
     read = element(page).get_by_label("Also show it with the loss read at every step")
-    expect(element(page).locator(".race-chart .read")).to_have_count(0)
+    curves = element(page).locator("path.curve")
+    expect(curves).to_have_count(2)
     read.check()
-    expect(element(page).locator(".race-chart .read")).to_have_count(2)
+    expect(curves).to_have_count(4)
     expect(read).to_be_focused()
     button(page, "Clear").click()
 
@@ -432,8 +447,8 @@ def test_on_a_narrow_screen_nothing_is_cut_off(
     press(page)
     reached(page, "finished")
     page.locator("race-gpu summary").click()
-    chart = element(page).locator(".race-chart").bounding_box()
-    words = element(page).locator(".race-words").bounding_box()
+    chart = element(page).locator("interactive-chart .chart-drawing").bounding_box()
+    words = element(page).get_by_text(re.compile("GPU ahead from")).bounding_box()
 
     assert chart
     assert words
@@ -444,20 +459,18 @@ def test_on_a_narrow_screen_nothing_is_cut_off(
 
 
 def test_paper_and_forced_colours_keep_the_chart(page: Page, site: str) -> None:
-    """What can be pressed is not printed; racers differ in shape where colours are the reader's."""
+    """What can be pressed is not printed; lines differ where colours are the reader's."""
     race(page, site)
-    shapes = page.evaluate(
-        "['browser_cpu', 'browser_gpu'].map((name) => document.querySelector("
-        "`.race-chart .${name} .race-mark`).getAttribute('d'))"
-    )
+    curves = element(page).locator("path.curve")
+    dashes = curves.evaluate_all("all => all.map((each) => each.getAttribute('stroke-dasharray'))")
     page.emulate_media(media="print")
     expect(button(page, "Race again")).to_be_hidden()
-    expect(element(page).locator(".race-chart")).to_be_visible()
+    expect(element(page).locator("interactive-chart .chart-drawing")).to_be_visible()
     expect(element(page).locator("figcaption")).to_be_visible()
 
     page.emulate_media(media="screen", forced_colors="active")
 
-    assert 2 == len(set(shapes))
+    assert 2 == len(set(dashes))
     assert [] == barriers(page)
 
 

@@ -106,7 +106,8 @@ def some_plane(draw_from: random.Random) -> Plane:
     """Curves, steps and points over one axis."""
     log = draw_from.random() < 0.5
     places = sorted(draw_from.sample(range(1, 100), draw_from.randint(2, 8)))
-    below = Below("n", places[0], places[-1], [(at, f"{at:,}") for at in places], log)
+    now = draw_from.choice([None, *places])
+    below = Below("n", places[0], places[-1], [(at, f"{at:,}") for at in places], log, now)
     series = [
         Series(
             f"Curve {number}" + " that has a name" * draw_from.randint(0, 1),
@@ -121,7 +122,8 @@ def some_plane(draw_from: random.Random) -> Plane:
     notes = [(places[-1], 1.0, "here")] * draw_from.randint(0, 1)
     key = draw_from.random() < 0.7
     left = {"unit": draw_from.choice(units), "log": draw_from.random() < 0.5}
-    return Plane(below, "Left", series=series, key=key, notes=notes, **left)
+    lead = draw_from.choice([None, (places[1], "Ahead from here")])
+    return Plane(below, "Left", series=series, key=key, notes=notes, lead=lead, **left)
 
 
 def some_tiles(draw_from: random.Random) -> Tiles:

@@ -9,13 +9,11 @@ import { MACHINE, browserRecord, chosenCard } from "./record.js";
 
 /** @typedef {import("./chart/drawing.js").Description} Description */
 /** @typedef {import("./chart/drawing.js").Mark} Mark */
-/** @typedef {import("./chart/drawing.js").Node} DrawnNode */
 /** @typedef {import("./chart/drawing.js").Spot} Spot */
 /** @typedef {import("./chart/drawing.js").Drawing} Drawing */
 /** @typedef {import("./own-machine.js").OwnMachine} OwnMachine */
 /** @typedef {import("./chart/joined.js").Card} Card */
 
-const SVG = "http://www.w3.org/2000/svg";
 const DASH = "–";
 const HINT = "Point at a mark, or move along them with the arrow keys, to see what it is and where it comes from.";
 const NOTHING = "no mark chosen; the arrow keys move along them";
@@ -39,13 +37,23 @@ export class InteractiveChart extends HTMLElement {
   /** @type {Card | null} */
   #card = null;
   #at = -1;
-  #frame = /** @type {HTMLElement} */ (this.querySelector(".chart-frame"));
-  #svg = /** @type {SVGElement} */ (this.querySelector(".chart-drawing"));
-  #readout = /** @type {HTMLElement} */ (this.querySelector(".chart-readout"));
+  /** @type {typeof import("./chart/drawing.js") | undefined} */
+  #kit;
+
+  get #frame() {
+    return /** @type {HTMLElement} */ (this.querySelector(".chart-frame"));
+  }
+
+  get #svg() {
+    return /** @type {SVGElement} */ (this.querySelector(".chart-drawing"));
+  }
+
+  get #readout() {
+    return /** @type {HTMLElement} */ (this.querySelector(".chart-readout"));
+  }
 
   connectedCallback() {
-    if (!this.dataset.chart) return;
-    this.#become();
+    if (!this.#frame.hasAttribute("role")) this.#become();
     addEventListener("own-machine-changed", this.#onChange);
     addEventListener("card-changed", this.#onChange);
     this.#onChange();
@@ -61,8 +69,8 @@ export class InteractiveChart extends HTMLElement {
     const frame = this.#frame;
     frame.tabIndex = 0;
     frame.setAttribute("role", "slider");
-    frame.setAttribute("aria-label", `${this.#svg.querySelector("title")?.textContent}: its values`);
     frame.setAttribute("aria-valuemin", "0");
+    this.#name();
     frame.addEventListener("focus", () => this.#load());
     frame.addEventListener("pointerenter", () => this.#load());
     frame.addEventListener("pointermove", (event) => this.#point(event));
@@ -71,15 +79,36 @@ export class InteractiveChart extends HTMLElement {
     this.#choose(-1);
   }
 
+  #name() {
+    this.#frame.setAttribute("aria-label", `${this.#svg.querySelector("title")?.textContent}: its values`);
+  }
+
+  /**
+   * Draw something else, as a chart does whose values come in one after the other.
+   * @param {Description} description
+   * @param {{title: string, finding: string}} words
+   */
+  async describe(description, { title, finding }) {
+    this.dataset.chart = JSON.stringify(description);
+    for (const [tag, words] of [["title", title], ["desc", finding]])
+      for (const named of this.#svg.querySelectorAll(`:scope > ${tag}`)) named.textContent = words ?? "";
+    this.#svg.setAttribute("class", `chart-drawing ${description.shape}`);
+    this.#name();
+    this.#drawing = undefined;
+    const drawing = await this.#load();
+    const at = this.#at;
+    this.#show(drawing);
+    this.#choose(at);
+  }
+
   /** @returns {Description} */
   get #description() {
     return JSON.parse(this.dataset.chart ?? "");
   }
 
   async #load() {
-    if (this.#drawing) return this.#drawing;
-    const { draw } = await import("./chart/drawing.js");
-    return (this.#drawing ??= draw(this.#description));
+    this.#kit ??= await import("./chart/drawing.js");
+    return (this.#drawing ??= this.#kit.draw(this.#description));
   }
 
   /** Take what the reader has of their own, draw it, and put it into the table. */
@@ -88,12 +117,14 @@ export class InteractiveChart extends HTMLElement {
     const machine = browserRecord().store.getItem(MACHINE) ? (await import("./own-machine.js")).ownMachine() : null;
     const chosen = this.#chosen();
     if (!before && !machine && !chosen) return;
-    const [{ draw }, joined] = await Promise.all([import("./chart/drawing.js"), import("./chart/joined.js")]);
+    if (!this.dataset.chart) return;
+    const [kit, joined] = await Promise.all([import("./chart/drawing.js"), import("./chart/joined.js")]);
+    this.#kit = kit;
     const written = this.#description;
     const mine = machine && joined.isPartOf(written, machine) ? machine : null;
     if (!before && !mine && !chosen) return;
     [this.#machine, this.#card] = [mine, chosen];
-    this.#drawing = draw(joined.withOwn(joined.withCard(written, chosen), mine));
+    this.#drawing = kit.draw(joined.withOwn(joined.withCard(written, chosen), mine));
     this.#show(this.#drawing);
     const table = this.querySelector("table");
     if (!table) return;
@@ -111,10 +142,15 @@ export class InteractiveChart extends HTMLElement {
   /** @param {Drawing} drawing */
   #show({ nodes, height, spots }) {
     const named = [...this.#svg.children].filter(({ localName }) => ["title", "desc"].includes(localName));
-    this.#svg.replaceChildren(...named, ...nodes.map(element));
+    this.#svg.replaceChildren(...named, ...nodes.map((node) => this.#element(node)));
     this.#svg.setAttribute("height", String(height));
     this.#frame.hidden = this.#readout.hidden = spots.length === 0;
     this.#choose(-1);
+  }
+
+  /** @param {import("./chart/drawing.js").Node} node */
+  #element(node) {
+    return this.#kit?.toElement(node) ?? "";
   }
 
   /** @param {PointerEvent} event */
@@ -156,7 +192,7 @@ export class InteractiveChart extends HTMLElement {
     const { first, rest } = told(spot);
     this.#frame.setAttribute("aria-valuetext", `${first}. ${rest}`);
     this.#readout.replaceChildren(Object.assign(document.createElement("strong"), { textContent: first }), `. ${rest}`);
-    this.#svg.append(element(["circle", { class: "cursor", cx: `${spot.x}%`, cy: String(spot.y), r: "11" }, []]));
+    this.#svg.append(this.#element(["circle", { class: "cursor", cx: `${spot.x}%`, cy: String(spot.y), r: "11" }, []]));
   }
 }
 
@@ -166,16 +202,6 @@ function told({ label, mark }) {
   const kind = KINDS[mark.kind ?? "measured"];
   const parts = [mark.kind === "forecast" && mark.band ? `${kind}, ${mark.band}` : kind, mark.source];
   return { first: `${label}: ${text}`, rest: `${parts.filter(Boolean).join(": ")}.` };
-}
-
-/** @param {DrawnNode | string} node @returns {Node} */
-function element(node) {
-  if (typeof node === "string") return document.createTextNode(node);
-  const [tag, attributes, children] = node;
-  const made = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
-  made.append(...children.map(element));
-  return made;
 }
 
 /**

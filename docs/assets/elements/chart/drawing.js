@@ -1,6 +1,6 @@
 // Draws a chart's description: the same elements at the same places as lesson_site/charts/drawing.py,
 // which a test compares on random descriptions, and where each mark lies, so that it can be pointed at.
-// Pure: plain data in, plain data out.
+// Plain data in, plain data out, but for the last step into the page.
 
 import { rounded, write } from "../quantities.js";
 
@@ -26,10 +26,10 @@ import { rounded, write } from "../quantities.js";
  * @typedef {{label: string, color: number, points: [number, Mark][], dash?: string,
  *   style?: "line" | "step" | "points", own?: boolean}} Series
  */
-/** @typedef {{title: string, low: number, high: number, ticks: [number, string][], log?: boolean}} Below */
+/** @typedef {{title: string, low: number, high: number, ticks: [number, string][], log?: boolean, now?: number}} Below */
 /**
  * @typedef {{shape: "plane", below: Below, title: string, unit: string, series: Series[], log?: boolean,
- *   key?: boolean, notes?: [number, number, string][]}} Plane
+ *   key?: boolean, notes?: [number, number, string][], lead?: [number, string]}} Plane
  */
 /**
  * @typedef {{column: number, row: number, color: number, strength: number, words: string[], marks: Mark[],
@@ -282,15 +282,16 @@ function sampleOf(left, top, sample, words) {
 // Planes
 
 /** @param {Plane} description @returns {Drawing} */
-function plane({ below, title, unit, series, log = false, key = true, notes = [] }) {
+function plane({ below, title, unit, series, log = false, key = true, notes = [], lead }) {
   const all = series.flatMap(({ points }) => points.map(([, mark]) => mark));
   const y = axisOf(all.flatMap(valuesOf), unit, log);
-  const nodes = [text(0, 12, title, "small strong")];
+  const nodes = [...leadOf(lead, below), text(0, 12, title, "small strong")];
   for (const [tick, words] of y.ticks) {
     const at = down(y, tick);
     nodes.push(line(GUTTER, END, at, at, "grid"), text(0, at + 4, words, "small"));
   }
-  for (const [tick, words] of below.ticks) nodes.push(text(along(below, tick), BOTTOM + 20, words, "small middle"));
+  for (const [tick, words] of below.ticks)
+    nodes.push(text(along(below, tick), BOTTOM + 20, words, tick === below.now ? "small strong middle" : "small middle"));
   nodes.push(text(GUTTER, BOTTOM + 40, below.title, "small strong"));
   const shown = series.filter(({ points }) => points.some(([, mark]) => known(mark)));
   const stretched = shown.flatMap((each) => paths(each, below, y));
@@ -309,6 +310,10 @@ function plane({ below, title, unit, series, log = false, key = true, notes = []
       const tick = below.ticks.find(([value]) => value === at)?.[1] ?? String(at);
       spots.push({ x, y: height, label: `${label}, ${below.title}: ${tick}`, mark });
     }
+  if (lead) {
+    const at = along(below, lead[0]);
+    nodes.push(at <= 50 ? text(at, BOTTOM - 8, lead[1], "small strong after") : text(END, BOTTOM - 8, lead[1], "small strong end"));
+  }
   for (const [at, value, words] of notes) nodes.push(text(along(below, at), down(y, value) - 9, words, "small strong end"));
   let height = BOTTOM + 48;
   if (key) {
@@ -319,6 +324,17 @@ function plane({ below, title, unit, series, log = false, key = true, notes = []
   }
   const legend = legendOf(all, height - 8);
   return { nodes: [...nodes, ...legend.nodes], height: legend.height + 8, spots };
+}
+
+/** @param {[number, string] | undefined} lead @param {Below} x @returns {Node[]} */
+function leadOf(lead, x) {
+  if (!lead) return [];
+  const at = along(x, lead[0]);
+  const size = { width: `${number(END - at)}%`, height: String(BOTTOM - TOP) };
+  return [
+    ["rect", { class: "lead", x: `${number(at)}%`, y: String(TOP), ...size }, []],
+    line(at, at, TOP - 4, BOTTOM, "edge"),
+  ];
 }
 
 /** @param {Below} axis @param {number} value */
@@ -376,8 +392,8 @@ function hairsOf(places, hatched) {
   return parts.map(({ at, low, high }) => `M${number(at)} ${number(low)}V${number(high)}`).join("");
 }
 
-/** @param {Series} series @returns {[Node[], string]} */
-function keyOf({ label, color, points, dash = "", style = "line", own = false }) {
+/** A piece of a curve, and its name. @param {Series} series @returns {[Node[], string]} */
+export function keyOf({ label, color, points, dash = "", style = "line", own = false }) {
   const first = points.find(([, mark]) => known(mark))?.[1] ?? { value: null };
   /** @type {{[name: string]: string}} */
   const more = dash ? { "stroke-dasharray": dash } : {};
@@ -432,6 +448,18 @@ function tileOf({ color, strength, words, frame }, x, y, wide, tall) {
 }
 
 // What all share
+
+const SVG = "http://www.w3.org/2000/svg";
+
+/** What is drawn, as an element of the page. @param {Node | string} node @returns {globalThis.Node} */
+export function toElement(node) {
+  if (typeof node === "string") return document.createTextNode(node);
+  const [tag, attributes, children] = node;
+  const made = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  made.append(...children.map(toElement));
+  return made;
+}
 
 /** Everything of a mark that its axis has to hold. @param {Mark} mark @returns {number[]} */
 function valuesOf(mark) {

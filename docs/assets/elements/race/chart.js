@@ -1,8 +1,8 @@
-// The race as a picture, as a table and in words: points in, geometry and texts out, and from those
-// the SVG. All but the drawing at the end is pure.
+// The race as a chart, as a table and in words: points in, a chart's description and texts out. All but
+// the legend and the tables at the end is pure.
 
+import { keyOf, toElement } from "../chart/drawing.js";
 import { html, svg } from "../mission/draw.js";
-import { spread } from "../mission/ledger-chart.js";
 import { AGREEMENT, BATCHES, LESSON_WIDTH, PRODUCTS, ascending, crossover, groupOf, quartile, sizeOf } from "./plan.js";
 import { rate, rounded, write } from "../quantities.js";
 
@@ -24,32 +24,16 @@ import { rate, rounded, write } from "../quantities.js";
  * @typedef {object} Series
  * @property {string} id also its class
  * @property {string} name in full
- * @property {string} short at the end of its line
+ * @property {string} short
  * @property {Spot[]} spots
  */
-/** @typedef {{x: number, y: number, low: number, high: number}} Mark */
-/**
- * The chart in pixels.
- * @typedef {object} Layout
- * @property {number} width
- * @property {number} height
- * @property {{x: number, text: string, now: boolean}[]} sizes the axis below; now: is being raced
- * @property {{y: number, text: string}[]} ticks the axis to the left; a text may be empty
- * @property {{id: string, d: string, marks: Mark[]}[]} lines
- * @property {{id: string, x: number, y: number, text: string}[]} labels
- * @property {{x: number, wordsAt: number, words: string} | null} crossing
- * @property {{left: number, right: number, top: number, bottom: number}} plane
- * @property {[string, string]} titles of the axes
- */
+/** @typedef {import("../chart/drawing.js").Plane} Plane */
+/** @typedef {import("../chart/drawing.js").Series} Line */
+/** @typedef {import("../chart/drawing.js").Mark} Mark */
 
-const WIDE = 560; // from which on the lines are named at their ends
-const TOP = 48;
-const BELOW = 46;
-const LINE = 19;
-const INSET = 14; // of the first and the last size from the plane's edge
-const LETTER = 9; // pixels that a letter of the crossing's words takes at most
-const STEPS = [1, 2, 5];
 const COMPARED = `agrees within ${100 * AGREEMENT} %`;
+/** @type {{[racer: string]: number}} the numbers of their colours */
+const COLORS = { browser_cpu: 1, cpu: 1, browser_gpu: 2, cuda: 2, software: 3 };
 const SHORT = { browser_cpu: "CPU, browser", browser_gpu: "GPU, browser", software: "Software adapter" };
 
 /** @param {number} count */
@@ -220,196 +204,61 @@ export function rowsOf(points, group, recorded) {
     .map(({ size, cells, gap }) => ({ cells: [grouped(size), ...cells], gap }));
 }
 
-// Geometry
+// The drawing
 
 /**
- * Where everything lies.
+ * What is drawn of a group: its lines over all sizes that can be raced.
  * @param {Series[]} series
- * @param {{group: string, width: number, crossing: number | null, now?: number | null}} options width: in pixels; now: the size that is being raced
- * @returns {Layout}
+ * @param {{group: string, crossing: number | null, now?: number | null}} options now: the size that is being raced
+ * @returns {Plane}
  */
-export function layoutOf(series, { group, width, crossing, now = null }) {
-  const wide = width >= WIDE;
-  const height = wide ? 420 : 340;
-  const plane = { left: wide ? 72 : 62, right: width - (wide ? 116 : 6), top: TOP, bottom: height - BELOW };
+export function describe(series, { group, crossing, now = null }) {
   const sizes = isProduct(group) ? PRODUCTS : BATCHES;
-  const spots = series.flatMap((one) => one.spots);
-  const ends = rangeOf(spots.flatMap(({ low, high }) => [low, high]));
-  const x = scale([sizes[0] ?? 1, sizes.at(-1) ?? 2], [plane.left + INSET, plane.right - INSET]);
-  const y = scale(ends, [plane.bottom, plane.top]);
-  return {
-    ...{ width, height, plane },
-    sizes: sizes.map((size) => ({ x: x(size), text: wide ? grouped(size) : String(size), now: size === now })),
-    ticks: ticksOf(ends).map(({ value, named }) => ({ y: y(value), text: named ? tickText(value, group) : "" })),
-    // What is raced here lies over what was recorded.
-    lines: [...series].reverse().map((one) => lineOf(one, sizes, x, y)),
-    labels: wide ? labelsOf(series, x, y, plane) : [],
-    crossing: crossing === null ? null : crossingAt(crossing, sizes, x, plane, wide ? sizeWords(group, crossing) : grouped(crossing)),
-    titles: isProduct(group) ? ["n, of two n × n matrices", "FLOP per second"] : ["batch size", "samples per second"],
-  };
+  const [title, unit] = isProduct(group) ? ["FLOP per second", "flop_per_s"] : ["Samples per second", "short_count"];
+  const ticks = sizes.map((size) => /** @type {[number, string]} */ ([size, grouped(size)]));
+  const named = isProduct(group) ? "n, of two n × n matrices" : "Batch size";
+  const below = { title: named, low: sizes[0] ?? 1, high: sizes.at(-1) ?? 2, ticks, log: true, ...(now === null ? {} : { now }) };
+  // What is raced here lies over what was recorded.
+  const lines = [...series].reverse().map((one) => lineOf(one, sizes));
+  /** @type {Plane} */
+  const plane = { shape: "plane", below, title, unit, log: true, key: false, series: lines };
+  return crossing === null ? plane : { ...plane, lead: [crossing, `GPU ahead from ${grouped(crossing)} on`] };
 }
 
-/** @param {[number, number]} values @param {[number, number]} pixels both logarithmic */
-function scale([low, high], [start, end]) {
-  const span = Math.log(high / low);
-  return (/** @type {number} */ value) => start + ((end - start) * Math.log(value / low)) / span;
+/** A line with a place for every size, so that none leads over a size that is missing. @param {Series} one @param {number[]} sizes @returns {Line} */
+function lineOf({ id, name, spots }, sizes) {
+  const points = sizes.map((size) => /** @type {[number, Mark]} */ ([size, markOf(spots.find((spot) => spot.size === size), id)]));
+  return { label: name, color: COLORS[id.split(" ").find((part) => part in COLORS) ?? ""] ?? 1, dash: dashOf(id), points };
 }
 
-/** Round ends around the values: 1, 2 or 5 times a power of ten, at least a factor of ten apart. @param {number[]} values @returns {[number, number]} */
-export function rangeOf(values) {
-  const least = Math.min(...values);
-  const most = Math.max(...values);
-  if (!values.length) return [1e3, 1e5];
-  const round = [...stepsFrom(least / 10, most * 100)];
-  const low = round.filter((step) => step <= least * 0.9).at(-1) ?? least;
-  const high = round.find((step) => step >= most * 1.1 && step >= 9.99 * low) ?? most;
-  return [low, high];
+/** @param {Spot | undefined} spot @param {string} id @returns {Mark} */
+function markOf(spot, id) {
+  if (!spot) return { value: null };
+  const { value, low, high, text } = spot;
+  const source = id.startsWith("recorded") ? "recorded on another machine" : "in this browser, from the lower to the upper quartile";
+  return { value, text, source, ...(low < high ? { low, high } : {}) };
 }
 
-/** @param {number} low @param {number} high @returns {Generator<number>} */
-function* stepsFrom(low, high) {
-  for (let power = Math.floor(Math.log10(low)); 10 ** power <= high; power += 1) for (const step of STEPS) yield step * 10 ** power;
-}
-
-/** Lines of the grid; those in between have names only where there are few. @param {[number, number]} ends */
-function ticksOf([low, high]) {
-  const within = [...stepsFrom(low, high)].filter((value) => value >= low * 0.999 && value <= high * 1.001);
-  const isWhole = (/** @type {number} */ value) => Math.abs(Math.log10(value) - Math.round(Math.log10(value))) < 1e-9;
-  const few = within.filter(isWhole).length < 3;
-  return within.filter((value) => few || isWhole(value) || within.length < 10).map((value) => ({ value, named: few || isWhole(value) }));
-}
-
-/** @param {number} value @param {string} group */
-function tickText(value, group) {
-  if (isProduct(group)) return write(value, "flop_per_s", value).replace("FLOP/s", "").trim();
-  return value < 1e6 ? rounded(value, value) : `${rounded(value / 1e6, value / 1e6)} million`;
-}
-
-/** @param {Series} series @param {number[]} sizes @param {(size: number) => number} x @param {(value: number) => number} y */
-function lineOf({ id, spots }, sizes, x, y) {
-  const marks = spots.map(({ size, value, low, high }) => ({ x: x(size), y: y(value), low: y(low), high: y(high) }));
-  // Over a size that is missing no line leads.
-  const steps = spots.map(({ size }, index) => {
-    const before = spots[index - 1]?.size;
-    const next = before !== undefined && sizes.indexOf(size) === sizes.indexOf(before) + 1;
-    return `${next ? "L" : "M"}${at(marks[index]?.x)} ${at(marks[index]?.y)}`;
-  });
-  return { id, marks, d: steps.join("") };
-}
-
-/** @param {number} [pixels] */
-const at = (pixels = 0) => Math.round(pixels * 10) / 10;
-
-/**
- * Names at the ends of lines; those at the same size keep apart.
- * @param {Series[]} series
- * @param {(size: number) => number} x
- * @param {(value: number) => number} y
- * @param {Layout["plane"]} plane
- */
-function labelsOf(series, x, y, plane) {
-  const ends = series.flatMap(({ id, short, spots }) => {
-    const last = spots.at(-1);
-    return last && short ? [{ id, text: short, size: last.size, y: y(last.value) }] : [];
-  });
-  return [...new Set(ends.map(({ size }) => size))].flatMap((size) => {
-    const here = ends.filter((end) => end.size === size).sort((one, other) => one.y - other.y);
-    const places = spread(here.map((end) => end.y), LINE, plane.top + LINE / 2, plane.bottom - LINE / 2);
-    return here.map(({ id, text }, index) => ({ id, text, x: x(size) + 12, y: at((places[index] ?? 0) + 5) }));
-  });
-}
-
-/**
- * Where the GPU takes the lead, and its words, which stay within the plane.
- * @param {number} size @param {number[]} sizes @param {(size: number) => number} x @param {Layout["plane"]} plane @param {string} named the size in words
- */
-function crossingAt(size, sizes, x, { left, right }, named) {
-  // From the first size on: everywhere.
-  const place = size === sizes[0] ? left : x(size);
-  const words = `GPU ahead from ${named} on`;
-  const wordsAt = Math.max(left, Math.min(place, right - words.length * LETTER));
-  return { x: at(place), wordsAt: at(wordsAt), words };
-}
-
-// Drawing
-
-/** @type {{[id: string]: string}} */
-const SHAPES = {
-  circle: "M-5 0a5 5 0 1 0 10 0a5 5 0 1 0-10 0",
-  square: "M-4.6-4.6h9.2v9.2h-9.2z",
-  triangle: "M0-5.8L5.6 4.4H-5.6z",
-};
-
-/** Each racer has a shape, so that colour is not needed. @param {string} id */
-const shapeOf = (id) => SHAPES[id.includes("cpu") ? "circle" : id.includes("software") ? "triangle" : "square"] ?? "";
-
-/**
- * The chart.
- * @param {Layout} layout
- * @param {{title: string, description: string, name: string}} words name: what its ids begin with
- */
-export function drawn(layout, { title, description, name }) {
-  const { width, height, plane, crossing } = layout;
-  const ids = { title: `${name}-title`, description: `${name}-description` };
-  return svg(
-    "svg",
-    { class: "race-chart", role: "img", width, height, viewBox: `0 0 ${width} ${height}`, "aria-labelledby": ids.title, "aria-describedby": ids.description },
-    svg("title", { id: ids.title }, title),
-    svg("desc", { id: ids.description }, description),
-    ...(crossing ? lead(crossing, plane) : []),
-    ...axes(layout),
-    ...layout.lines.map(drawnLine),
-    ...layout.labels.map(({ id, x, y, text }) => svg("text", { class: `race-label ${id}`, x, y }, text)),
-    crossing ? svg("text", { class: "race-words", x: crossing.wordsAt, y: TOP - 10 }, crossing.words) : null,
-  );
-}
-
-/** @param {NonNullable<Layout["crossing"]>} crossing @param {Layout["plane"]} plane */
-function lead({ x }, { top, right, bottom }) {
-  return [
-    svg("rect", { class: "race-lead", x, y: top, width: right - x, height: bottom - top }),
-    svg("line", { class: "race-crossing", x1: x, x2: x, y1: top - 4, y2: bottom }),
-  ];
-}
-
-/** @param {Layout} layout */
-function axes({ plane, sizes, ticks, titles }) {
-  const { left, right, top, bottom } = plane;
-  return [
-    ...ticks.map(({ y, text }) => svg("line", { class: text ? "race-grid" : "race-grid fine", x1: left, x2: right, y1: at(y), y2: at(y) })),
-    ...ticks.map(({ y, text }) => svg("text", { class: "race-tick end", x: left - 8, y: at(y + 4) }, text)),
-    svg("line", { class: "race-base", x1: left, x2: right, y1: bottom, y2: bottom }),
-    ...sizes.map(({ x }) => svg("line", { class: "race-base", x1: at(x), x2: at(x), y1: bottom, y2: bottom + 5 })),
-    ...sizes.map(({ x, text, now }) => svg("text", { class: now ? "race-tick middle now" : "race-tick middle", x: at(x), y: bottom + 20 }, text)),
-    svg("text", { class: "race-title", x: 0, y: top - 32 }, titles[1]),
-    svg("text", { class: "race-title end", x: right, y: bottom + 40 }, titles[0]),
-  ];
-}
-
-/** @param {Layout["lines"][number]} line */
-function drawnLine({ id, d, marks }) {
-  const shape = shapeOf(id);
-  return svg(
-    "g",
-    { class: `race-line ${id}` },
-    svg("path", { class: "race-curve", d }),
-    ...marks.map(({ x, low, high }) => svg("path", { class: "race-whisker", d: `M${at(x)} ${at(low)}V${at(high)}` })),
-    ...marks.map(({ x, y }) => svg("path", { class: "race-mark", d: shape, transform: `translate(${at(x)} ${at(y)})` })),
-  );
+/** Lines are told apart without colour too: the CPU's whole, the GPU's broken, others' dotted. @param {string} id */
+function dashOf(id) {
+  if (id.startsWith("recorded")) return id.includes("cpu") ? "1 3" : "2 4";
+  if (id.includes("read")) return "8 4 2 4";
+  return id.includes("cpu") ? "" : "8 4";
 }
 
 /** Which line is which, and how far it has come. @param {Series[]} series @param {string} group */
 export function legendOf(series, group) {
-  const items = series.map(({ id, name, spots }) => {
-    const sample = svg(
-      "svg",
-      { class: `race-line ${id}`, width: 40, height: 16, viewBox: "0 0 40 16", "aria-hidden": "true" },
-      svg("path", { class: "race-curve", d: "M1 8H39" }),
-      svg("path", { class: "race-mark", d: shapeOf(id), transform: "translate(20 8)" }),
-    );
-    const last = spots.at(-1);
+  const items = series.map((one) => {
+    const [sample] = keyOf(lineOf(one, one.spots.map(({ size }) => size)));
+    const last = one.spots.at(-1);
     const speed = last ? `${last.text} at ${sizeWords(group, last.size)}` : "";
-    return html("li", {}, sample, html("span", { class: "race-name" }, name), html("span", { class: "race-speed" }, speed));
+    return html(
+      "li",
+      {},
+      svg("svg", { class: "chart-drawing plane", width: 40, height: 18, "aria-hidden": "true" }, ...sample.map(toElement)),
+      html("span", { class: "race-name" }, one.name),
+      html("span", { class: "race-speed" }, speed),
+    );
   });
   return html("ul", { class: "race-legend" }, ...items);
 }

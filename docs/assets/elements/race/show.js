@@ -2,9 +2,10 @@
 //
 // Leaving the page, or hiding it, ends the race and its workers.
 
-import { html, list } from "../mission/draw.js";
+import { InteractiveChart } from "../interactive-chart.js";
+import { html, list, svg } from "../mission/draw.js";
 import { ROOT } from "../record.js";
-import { crossingOf, drawn, layoutOf, leadsOf, leadsTable, legendOf, rowsOf, seriesOf, sizeSentence, sizeWords, tableOf, titleOf, verdictOf } from "./chart.js";
+import { crossingOf, describe, leadsOf, leadsTable, legendOf, rowsOf, seriesOf, sizeSentence, sizeWords, tableOf, titleOf, verdictOf } from "./chart.js";
 import { Engine } from "./engine.js";
 import { groupOf, sizeOf, tasksOf } from "./plan.js";
 import { Points, Race } from "./race.js";
@@ -17,7 +18,7 @@ import { fileName, fileable, resultFile } from "./result.js";
 
 const STYLE = new URL("./race.css", import.meta.url).href;
 const COMPARE = new URL("benchmarks/compare/", ROOT).href;
-const LEAST_WIDTH = 280; // of the chart, where the page is not laid out
+const CHART = "race-chart";
 const DOING = { preparing: "getting ready", timing: "timing", reading: "timing, with the loss read at every step" };
 const SOFTWARE =
   "The software adapter is a program on the processor that plays a GPU. Its line shows that the way to a GPU works, and says nothing about any GPU.";
@@ -27,6 +28,21 @@ function button(text, onClick) {
   const made = html("button", { type: "button", class: "md-button" }, text);
   made.addEventListener("click", onClick);
   return made;
+}
+
+/** A chart that is drawn again with every point. */
+function blankChart() {
+  if (!customElements.get("interactive-chart")) customElements.define("interactive-chart", InteractiveChart);
+  const ids = { title: `${CHART}-title`, finding: `${CHART}-finding` };
+  const drawing = svg(
+    "svg",
+    { class: "chart-drawing", width: "100%", role: "img", "aria-labelledby": ids.title, "aria-describedby": ids.finding },
+    svg("title", { id: ids.title }),
+    svg("desc", { id: ids.finding }),
+  );
+  const chart = new InteractiveChart();
+  chart.append(html("div", { class: "chart-frame" }, drawing), html("p", { class: "chart-readout" }));
+  return chart;
 }
 
 export class Show {
@@ -39,7 +55,7 @@ export class Show {
   #progress = html("div", { class: "race-progress" }, this.#now, this.#bar);
   #choose = html("div", { class: "race-choose" });
   #verdict = html("p", { class: "race-verdict" });
-  #plot = html("div", { class: "race-plot" });
+  #plot = blankChart();
   #legend = html("div");
   #leads = html("div");
   #caveat = html("figcaption");
@@ -61,7 +77,6 @@ export class Show {
   #chosen = false;
   #read = false;
   #hasSoftware = false;
-  #resized = new ResizeObserver(() => this.#draw());
 
   /** @param {RaceGpu} host what was pressed */
   constructor(host) {
@@ -77,12 +92,10 @@ export class Show {
 
   connect() {
     document.addEventListener("visibilitychange", this.#onVisibility);
-    this.#resized.observe(this.#plot);
   }
 
   disconnect() {
     document.removeEventListener("visibilitychange", this.#onVisibility);
-    this.#resized.disconnect();
     this.#race?.stop();
   }
 
@@ -207,7 +220,6 @@ export class Show {
     const series = seriesOf(points, group, this.#recorded, this.#read);
     const verdict = verdictOf(points, group);
     const crossing = crossingOf(points, group);
-    const width = Math.max(LEAST_WIDTH, this.#plot.clientWidth);
     const now = this.#task && groupOf(this.#task) === group ? sizeOf(this.#task) : null;
     const leads = leadsOf(points);
     const title = `${titleOf(group)}: speed by size`;
@@ -215,7 +227,7 @@ export class Show {
     const description = `${raced}. ${verdict} Both axes are logarithmic; the table below has every point.`;
     this.#drawChoices();
     this.#verdict.textContent = verdict;
-    this.#plot.replaceChildren(drawn(layoutOf(series, { group, width, crossing, now }), { title, description, name: "race-chart" }));
+    this.#plot.describe(describe(series, { group, crossing, now }), { title, finding: description });
     this.#legend.replaceChildren(legendOf(series, group));
     this.#leads.replaceChildren(...(leads.length ? [leadsTable(leads)] : []));
     this.#caveat.textContent = this.#caveatText(series.some(({ id }) => id.startsWith("recorded")));
@@ -260,7 +272,7 @@ export class Show {
   #caveatText(hasRecorded) {
     const threads = this.#facts.get("browser_cpu")?.threads ?? this.#points.all[0]?.facts.threads;
     const counted = threads === undefined ? "" : `, here with ${threads} ${threads === 1 ? "thread" : "threads"}`;
-    const recorded = hasRecorded ? " Dashed lines were recorded on other machines." : "";
+    const recorded = hasRecorded ? " Dotted lines were recorded on other machines." : "";
     return (
       `The browser’s CPU line is WebAssembly${counted}. PyTorch is faster on the same cores, ` +
       `so the ratio of GPU to CPU in the browser is not PyTorch’s.${recorded}`
