@@ -29,9 +29,9 @@ FORMATS = {
 }
 SETUPS = (  # model, its figures, formats, and the step that is forecast
     ("MNIST classifier", "amp.mnist.cpu", ("float32", "bfloat16"), ""),
-    ("MNIST classifier", "amp.mnist.cuda", ("float32", "bfloat16", "float16"), "amp.mnist"),
-    ("Four layers of 4,096", "amp.large.cuda", tuple(FORMATS), "amp.large"),
-    ("ResNet-18", "cnn_step.batch_128.cuda", ("float32", "tf32", "float16"), "cnn_step.batch_128"),
+    ("MNIST classifier", "amp.mnist.cuda", ("float32", "bfloat16", "float16"), "mnist_64"),
+    ("Four layers of 4,096", "amp.large.cuda", tuple(FORMATS), "large_1024"),
+    ("ResNet-18", "cnn_step.batch_128.cuda", ("float32", "tf32", "float16"), "resnet18_128"),
 )
 ALIKE = 1.1  # a quotient below this is called about the same
 

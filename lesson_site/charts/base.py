@@ -2,13 +2,14 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from dataclasses import fields as dataclass_fields
 from html import escape
 
 from lesson_code.forecast.cards import read_cards
 from lesson_site.charts.description import CARD as CARD_PLACE
 from lesson_site.charts.description import (
     Description,
-    Mark,
+    StandIn,
     is_empty,
     mark_of,
     marks_in,
@@ -17,16 +18,18 @@ from lesson_site.charts.description import (
 from lesson_site.charts.drawing import draw, said, to_svg
 from results.cases import together
 from results.quantities import write
-from results.store import Figure, FigureError, Store, one_a_machine
+from results.store import Figure, Store, one_a_machine
 
 NOTHING_MEASURED = "This chart has nothing to draw until somebody measures it."
 NOTHING_RECORDED = "This chart has nothing to draw until somebody records it."
 DASH = "–"
 # Whose forecasts are drawn until the reader chooses another card, and what readers call it
-CARD, CARD_NAME = "t4", "T4"
+CARD = "t4"
+CARD_NAME = read_cards()[CARD].name
 
 Cell = str | Figure
 Row = Sequence[Cell]
+Told = tuple[float | None, str, float | None, float | None, str]
 
 
 @dataclass(frozen=True)
@@ -58,11 +61,12 @@ class CardForecasts:
 
     Attributes:
         label: The card's name.
-        figures: Its forecasts; what is not forecast for it is not drawn.
+        figures: Its forecasts: value, text, low, high and band. They come from the same operations
+            as those in whose place they are; what is not forecast for it is not drawn.
     """
 
     label: str
-    figures: Mapping[str, Mark]
+    figures: Mapping[str, Told]
 
 
 @dataclass(frozen=True)
@@ -141,6 +145,8 @@ def _cell(cell: Cell) -> str:
     band = f", {cell.band}" if cell.band else ""
     text = f"{said(mark_of(cell))}{band}" if cell.known else DASH
     named = f' data-figure="{escape(cell.name)}"' if cell.name else ""
+    if isinstance(cell, StandIn):
+        named += f' data-own="{escape(cell.measured)}"'
     return f'<td{named} data-kind="{cell.kind}">{escape(text)}</td>'
 
 
@@ -154,14 +160,23 @@ def with_cards(chart: Chart, store: Store) -> Chart:
     return replace(chart, cards=found)
 
 
-def _of_card(card: str, names: Iterable[str], store: Store) -> dict[str, Mark]:
-    figures: dict[str, Mark] = {}
+def forecast_of(store: Store, name: str) -> Figure | None:
+    """A forecast; nothing where its card has no units for its format, for which memory needs none.
+
+    Raises:
+        FigureError: If nobody counted the step.
+    """
+    _, _, format, card, quantity = name.split(".")
+    computes = format in read_cards()[card].peak
+    return store.figure(name) if computes or quantity == "memory" else None
+
+
+def _of_card(card: str, names: Iterable[str], store: Store) -> dict[str, Told]:
+    figures: dict[str, Told] = {}
     for name in sorted(names):
-        try:
-            figure = store.figure(name.replace(f".{CARD}.", f".{card}."))
-        except FigureError:  # a format that this card does not have
-            continue
-        figures[name] = replace(mark_of(figure), name="")
+        figure = forecast_of(store, name.replace(f".{CARD}.", f".{card}."))
+        if figure is not None:
+            figures[name] = (figure.value, figure.text, figure.low, figure.high, figure.band)
     return figures
 
 
@@ -189,7 +204,9 @@ class Source:
         return [self.store.figure(name) for name in names]
 
     def or_forecasts(self, names: Sequence[str], forecasts: Sequence[str]) -> list[Figure]:
-        """What a GPU measured; where it measured none of them, their forecasts instead.
+        """What a GPU measured; where it measured none of them, their forecasts in their place.
+
+        What this card does not have, such as a format, has no value, and may have one on another.
 
         Args:
             names: The measured figures' names.
@@ -199,14 +216,17 @@ class Source:
         if any(figure.known for figure in measured):
             return measured
         return [
-            self._forecast(name) or figure for figure, name in zip(measured, forecasts, strict=True)
+            self._stand_in(name, figure) if name else figure
+            for figure, name in zip(measured, forecasts, strict=True)
         ]
 
-    def _forecast(self, name: str) -> Figure | None:
-        try:
-            return self.store.figure(name) if name else None
-        except FigureError:  # a step that is not counted
-            return None
+    def _stand_in(self, name: str, figure: Figure) -> Figure:
+        found = forecast_of(self.store, name)
+        if found is None:
+            lacks = f"the {CARD_NAME} has no units for it"
+            return StandIn(name, figure.what, None, DASH, lacks, "forecast", measured=figure.name)
+        fields = {field.name: getattr(found, field.name) for field in dataclass_fields(Figure)}
+        return StandIn(**fields, measured=figure.name)
 
 
 def measured_together(store: Store, *cases: str) -> Source:

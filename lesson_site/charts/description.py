@@ -24,7 +24,9 @@ class Mark:
         value: In its base unit; None if nobody has it, and then nothing is drawn.
         text: The value with its unit.
         kind: Measured, published, forecast or exact.
-        name: Its figure's name, by which the reader's own value is found; may be empty.
+        name: Its figure's name; may be empty.
+        own: The name by which the reader's own value is found, where it is another one: a forecast
+            stands for what their GPU may have measured.
         source: How it was found, in a few words.
         low: The lower end of a forecast's band.
         high: Its upper end.
@@ -36,6 +38,7 @@ class Mark:
     text: str = ""
     kind: Kind = "measured"
     name: str = ""
+    own: str = ""
     source: str = ""
     low: float | None = None
     high: float | None = None
@@ -98,7 +101,7 @@ class Series:
     """A curve, or points that belong together.
 
     Attributes:
-        label: What it shows.
+        label: What it shows; ``{card}`` in it is the plane's ``card``.
         color: The number of its colour.
         points: Places along the lower axis, each with its mark.
         dash: Its pattern, one of ``DASHES``, so that colour isn't needed.
@@ -149,6 +152,7 @@ class Plane:
         key: Whether to write below which pattern is which curve.
         notes: Words at places of the plane: x, y and the words, which end there.
         lead: From which place along the axis below something holds, and what.
+        card: The card of its forecasts, as readers call it.
     """
 
     below: Below
@@ -159,6 +163,7 @@ class Plane:
     key: bool = True
     notes: Sequence[tuple[float, float, str]] = ()
     lead: tuple[float, str] | None = None
+    card: str = ""
     shape: Literal["plane"] = "plane"
 
 
@@ -171,9 +176,9 @@ class Tile:
         row: Its place from the top, from 0.
         color: The number of its colour.
         strength: How strong the colour is, 0 to 1; it only repeats what the words say.
-        words: What it says, a line each.
+        words: What it says, a line each; a line more says its forecast.
         marks: The values behind the words.
-        frame: Whether it has a frame.
+        frame: Whether it has a frame, though no forecast lies below its first value.
     """
 
     column: int
@@ -194,7 +199,9 @@ class Tiles:
         columns: The columns' heads.
         rows: The rows' heads.
         tiles: The cells.
-        note: One line below, which says how to read them.
+        note: Lines below, which say how to read them.
+        names: What the marks of a tile are; ``{card}`` in them and in the note is ``card``.
+        card: The card of its forecasts, as readers call it.
     """
 
     titles: tuple[str, str]
@@ -202,23 +209,38 @@ class Tiles:
     rows: Sequence[str]
     tiles: Sequence[Tile]
     note: str = ""
+    names: Sequence[str] = ()
+    card: str = ""
     shape: Literal["tiles"] = "tiles"
 
 
 Description = Rows | Plane | Tiles
 
 
+@dataclass(frozen=True)
+class StandIn(Figure):
+    """A forecast in the place of what no GPU has measured.
+
+    Attributes:
+        measured: The name of the figure that would be measured.
+    """
+
+    measured: str = ""
+
+
 def mark_of(figure: Figure) -> Mark:
     """A figure as a mark; the machine of what was measured is named once, below the chart."""
+    own = figure.measured if isinstance(figure, StandIn) else ""
     if not figure.known:
-        return Mark(None, kind=figure.kind, name=figure.name)
+        return Mark(None, kind=figure.kind, name=figure.name, own=own)
     detail = "; ".join(figure.source.split("; ")[:-1]) if figure.kind == "measured" else ""
     return Mark(
         figure.value,
         figure.text,
         figure.kind,
         figure.name,
-        detail or figure.source,
+        own,
+        detail or figure.source.removeprefix("forecast "),
         figure.low,
         figure.high,
         figure.band,

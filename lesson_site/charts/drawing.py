@@ -32,7 +32,7 @@ Node = tuple[str, dict[str, str], list[Any]]
 Place = tuple[float, float | None, float | None, float | None]  # along, and three heights
 
 GUTTER = 12.0  # percent of the width, left of a plane, for the numbers of its axis
-END = 96.0  # percent of the width, where a plane ends
+END = 95.0  # percent of the width, where a plane ends
 TOP, BOTTOM = 30, 230  # pixels from the top, of a plane
 HAIRS = 12  # lines of a hatched band between two points
 KINDS = {
@@ -264,13 +264,13 @@ def _plane(description: Plane) -> tuple[list[Node], int]:
             ]
     if description.lead:
         at = _along(x, description.lead[0])
-        place = (at, "small strong after") if at <= 50 else (END, "small strong end")
-        nodes.append(_text(place[0], BOTTOM - 8, description.lead[1], place[1]))
+        start, css = (at, "small strong after") if at <= 50 else (END, "small strong end")
+        nodes.append(_text(start, BOTTOM - 8, description.lead[1], css))
     for at, value, words in description.notes:
         nodes.append(_text(_along(x, at), _down(y, value) - 9, words, "small strong end"))
     height = BOTTOM + 48
     if description.key:
-        keys = [_key(series) for series in shown]
+        keys = [_key(series, description.card) for series in shown]
         across = 2 if all(len(words) <= HALF_LINE for _, words in keys) else 1
         for index, key in enumerate(keys):
             nodes += _sample(50 * (index % across), height + 20 * (index // across), *key)
@@ -345,7 +345,7 @@ def _hairs(places: Sequence[Place], hatched: bool) -> str:
     return "".join(f"M{_number(at)} {_number(low)}V{_number(high)}" for at, low, high in parts)
 
 
-def _key(series: Series) -> tuple[list[Node], str]:
+def _key(series: Series, card: str) -> tuple[list[Node], str]:
     dash = {"stroke-dasharray": series.dash} if series.dash else {}
     place = {"x1": "0", "x2": "100%", "y1": "9", "y2": "9"}
     first = next(mark for _, mark in series.points if mark.value is not None)
@@ -355,7 +355,7 @@ def _key(series: Series) -> tuple[list[Node], str]:
     if series.style != "step":
         sample.append(_point(50, 9, _css(first, series.own), series.color, SMALL))
     kind = f" ({first.kind})" if first.kind in ("published", "forecast") else ""
-    return sample, f"{series.label}{kind}"
+    return sample, f"{series.label.replace(CARD, card)}{kind}"
 
 
 # Tiles
@@ -363,7 +363,7 @@ def _key(series: Series) -> tuple[list[Node], str]:
 
 def _tiles(description: Tiles) -> tuple[list[Node], int]:
     left, top = 15.0, 46
-    lines = max((len(tile.words) for tile in description.tiles), default=1)
+    lines = max((len(_words(tile)) for tile in description.tiles), default=1)
     tall = 20 + 18 * lines
     wide = (100 - left) / max(1, len(description.columns))
     nodes: list[Node] = [
@@ -377,24 +377,36 @@ def _tiles(description: Tiles) -> tuple[list[Node], int]:
     for tile in description.tiles:
         nodes += _tile(tile, left + tile.column * wide, top + tile.row * tall, wide, tall)
     y = top + len(description.rows) * tall
-    if description.note:
+    for line in description.note.replace(CARD, description.card).splitlines():
         y += 18
-        nodes.append(_text(0, y, description.note, "small"))
-    legend, y = _legend([mark for tile in description.tiles for mark in tile.marks], y)
-    return nodes + legend, y + 8
+        nodes.append(_text(0, y, line, "small"))
+    return nodes, y + 8
+
+
+def _words(tile: Tile) -> list[str]:
+    """What a tile says, its forecasts last; the note says what the hollow square means."""
+    forecasts = [m for m in tile.marks if m.kind == "forecast" and m.value is not None]
+    return [*tile.words, *(f"□{SPACE}{mark.text}" for mark in forecasts)]
+
+
+def _is_framed(tile: Tile) -> bool:
+    """Whether somebody wins here: by measurement, or by a forecast with its whole band."""
+    first = next((m.value for m in tile.marks if m.kind == "measured" and m.value), None)
+    highs = [m.high for m in tile.marks if m.kind == "forecast" and m.high is not None]
+    return tile.frame or (first is not None and any(high < first for high in highs))
 
 
 def _tile(tile: Tile, x: float, y: float, wide: float, tall: float) -> list[Node]:
     place = {"x": f"{_number(x + 0.4)}%", "y": _number(y + 2)}
     size = {"width": f"{_number(wide - 0.8)}%", "height": _number(tall - 4)}
     tint = {"fill-opacity": _number(0.06 + 0.3 * tile.strength)}
-    css = f"tile framed c{tile.color}" if tile.frame else f"tile c{tile.color}"
-    first = y + tall / 2 + 5 - 9 * (len(tile.words) - 1)
+    css = f"tile framed c{tile.color}" if _is_framed(tile) else f"tile c{tile.color}"
+    first = y + tall / 2 + 5 - 9 * (len(_words(tile)) - 1)
     return [
         ("rect", {"class": css, **place, **size, **tint}, []),
         *(
-            _text(x + wide / 2, first + 18 * line, words, "small middle")
-            for line, words in enumerate(tile.words)
+            _text(x + wide / 2, first + 18 * line, words, "inside middle")
+            for line, words in enumerate(_words(tile))
         ),
     ]
 

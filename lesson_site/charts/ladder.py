@@ -28,6 +28,12 @@ RUNGS = {
     "graph": "Each step one CUDA graph",
     "whole_epoch": "The whole epoch in one go",
 }
+# Rungs of a GPU whose step is counted, and which wait for no loader: step and format.
+COUNTED = {
+    "resident": "mnist_64.float32",
+    "fused": "fused_64.float32",
+    "autocast": "fused_64.bfloat16",
+}
 DEVICES = (("CPU", "cpu", 1), ("GPU", "cuda", 2))
 EQUAL_WITHIN_POINTS = 0.3
 
@@ -93,7 +99,10 @@ def _rungs(source: Source, device: str) -> list[Rung]:
     first = source.figure(f"ladder.{device}_textbook_accuracy").value
     listed = [name for name in RUNGS if f"ladder.{device}_{name}" in source.store.definitions]
     keys = [f"ladder.{device}_{name}" for name in listed]
-    of_card = [f"forecast.ladder.{name}.{CARD}.time" if device == "cuda" else "" for name in listed]
+    of_card = [
+        f"forecast.{COUNTED[name]}.{CARD}.epoch" if device == "cuda" and name in COUNTED else ""
+        for name in listed
+    ]
     rungs = []
     for name, key, seconds in zip(listed, keys, source.or_forecasts(keys, of_card), strict=True):
         accuracy = source.figure(f"{key}_accuracy")
@@ -134,8 +143,8 @@ def _best(device: str, rungs: Sequence[Rung], limit: Figure | None) -> str:
     first_value, first = timed[0]
     if is_forecast([best.time]):
         return (
-            f"On a {CARD_NAME} the forecast goes from {first.time.text} an epoch down to "
-            f"{best.time.text}, on the rung “{best.label}”."
+            f"Forecast for a {CARD_NAME}: {first.time.text} an epoch on the rung “{first.label}”, "
+            f"{first.time.band}."
         )
     if best is first:
         return f"On the {device} no rung is faster than the first, {best.time.text} an epoch."

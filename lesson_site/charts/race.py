@@ -3,14 +3,18 @@
 from collections.abc import Sequence
 
 from lesson_site.charts.base import (
+    CARD,
+    CARD_NAME,
     NOTHING_MEASURED,
     Chart,
     Curve,
     Source,
+    is_forecast,
     measured_together,
     noise_warning,
     times,
 )
+from lesson_site.charts.description import CARD as CARD_PLACE
 from lesson_site.charts.description import DASHES, Below, Plane, Series, mark_of
 from results.derived import smallest_winning_size
 from results.store import Store
@@ -38,15 +42,18 @@ def draw(store: Store) -> Chart:
     below = Below(BELOW, sizes[0], sizes[-1], [(size, f"{size:,}") for size in sizes], log=True)
     series = [
         Series(
-            label, color, [(at, mark_of(rate)) for at, rate in curve.rates.items()], DASHES[dash]
+            curve.label,
+            color,
+            [(at, mark_of(rate)) for at, rate in curve.rates.items()],
+            DASHES[dash],
         )
-        for curve, (label, _, color, dash) in zip(curves, SERIES, strict=True)
+        for curve, (_, _, color, dash) in zip(curves, SERIES, strict=True)
     ]
     return Chart(
         "Training steps of the lesson’s model: samples per second over the batch size",
         finding(curves),
-        Plane(below, LEFT, "short_count", series, log=True),
-        (BELOW, *(curve.label for curve in curves)),
+        Plane(below, LEFT, "short_count", series, log=True, card=CARD_NAME),
+        (BELOW, *(curve.label.replace(CARD_PLACE, CARD_NAME) for curve in curves)),
         [(f"{size:,}", *(curve.rates[size] for curve in curves)) for size in sizes],
         " ".join(
             [pytorch.where, *(f"In a browser: {r.where}." for r in browser.store.results)]
@@ -68,8 +75,14 @@ def _source(store: Store, in_browser: bool) -> Source:
 
 
 def _curve(source: Source, label: str, racer: str, sizes: Sequence[int]) -> Curve:
-    names = {size: f"race.width_{WIDTH}.batch_{size}.{racer}" for size in sizes}
-    return Curve(label, {size: source.figure(name) for size, name in names.items()})
+    names = [f"race.width_{WIDTH}.batch_{size}.{racer}" for size in sizes]
+    of_card = [
+        f"forecast.race_{WIDTH}_{size}.float32.{CARD}.rate" if racer == "cuda" else ""
+        for size in sizes
+    ]
+    rates = source.or_forecasts(names, of_card)
+    named = label.replace("GPU", CARD_PLACE) if is_forecast(rates) else label
+    return Curve(named, dict(zip(sizes, rates, strict=True)))
 
 
 def finding(curves: Sequence[Curve]) -> str:
@@ -104,6 +117,8 @@ def _crossing(where: str, cpu: Curve, gpu: Curve) -> str:
     both = cpu.measured.keys() & gpu.measured.keys()
     if not both:
         return ""
+    if is_forecast(list(gpu.rates.values())):
+        return _forecast_crossing(cpu, gpu)
     seconds = [{size: size / rate for size, rate in c.measured.items()} for c in (cpu, gpu)]
     first = smallest_winning_size(*seconds)
     if first is None:
@@ -111,3 +126,15 @@ def _crossing(where: str, cpu: Curve, gpu: Curve) -> str:
     if first == min(both):
         return f"{where} the GPU is faster at every batch size, from {first:,} on."
     return f"{where} the GPU is faster from batch size {first:,} on."
+
+
+def _forecast_crossing(cpu: Curve, gpu: Curve) -> str:
+    """From which batch size on the whole band lies above the CPU beside it."""
+    ahead: list[int] = []
+    for size in sorted(cpu.measured):
+        surely = (gpu.rates[size].low or 0) > cpu.measured[size]
+        ahead = [*ahead, size] if surely else []
+    if not ahead:
+        return f"By forecast a {CARD_NAME} is at no size surely ahead of this CPU."
+    where = f"from batch size {ahead[0]:,} on"
+    return f"By forecast a {CARD_NAME} is ahead of this CPU over its whole band {where}."

@@ -4,20 +4,24 @@ import math
 from collections.abc import Sequence
 
 from lesson_site.charts.base import (
+    CARD,
+    CARD_NAME,
     NOTHING_MEASURED,
     Chart,
     Row,
     Source,
+    is_forecast,
     measured_together,
     times,
 )
+from lesson_site.charts.description import CARD as CARD_PLACE
 from lesson_site.charts.description import Tile, Tiles, mark_of
 from results import derived
 from results.derived import Cell
 from results.quantities import rounded, write
-from results.store import Store
+from results.store import Figure, Store
 
-DEVICES = ("cpu", "cuda", "speedup")
+Gpus = dict[tuple[int, int], Figure]
 
 
 def draw(store: Store) -> Chart:
@@ -25,18 +29,33 @@ def draw(store: Store) -> Chart:
     source = measured_together(store, "step_sweep")
     entries = source.store.results[0].cases["step_sweep"] if source.store.results else {}
     cells = derived.sweep_cells(entries)
+    gpus = _gpus(cells, source)
+    gpu = CARD_NAME if is_forecast(list(gpus.values())) else "GPU"
     return Chart(
         "Time of one training step over model width and batch size",
-        finding(cells),
-        _tiles(cells, source),
-        ("Hidden width", "Batch size", "CPU", "GPU", "CPU time / GPU time"),
-        [_row(cell, source) for cell in cells],
+        finding(cells, gpus),
+        _tiles(cells, gpus, source),
+        ("Hidden width", "Batch size", "CPU", gpu, "CPU time / GPU time"),
+        [_row(cell, gpus[cell.width, cell.batch_size], source) for cell in cells],
         source.where,
     )
 
 
-def finding(cells: Sequence[Cell]) -> str:
-    """What the batch costs at the smallest width, and where the GPU begins to win."""
+def _gpus(cells: Sequence[Cell], source: Source) -> Gpus:
+    """The GPU's times by width and batch size: all measured, or all forecast."""
+    sizes = [(cell.width, cell.batch_size) for cell in cells]
+    names = [_name(cell, "cuda") for cell in cells]
+    of_card = [f"forecast.sweep_{w}_{b}.float32.{CARD}.time" for w, b in sizes]
+    return dict(zip(sizes, source.or_forecasts(names, of_card), strict=True))
+
+
+def finding(cells: Sequence[Cell], gpus: Gpus | None = None) -> str:
+    """What the batch costs at the smallest width, and where the GPU begins to win.
+
+    Args:
+        cells: The cells that a CPU measured.
+        gpus: The GPU's times by width and batch size, where they are forecasts.
+    """
     if not cells:
         return NOTHING_MEASURED
     width = min(cell.width for cell in cells)
@@ -50,7 +69,22 @@ def finding(cells: Sequence[Cell]) -> str:
     )
     noisy = sum(cell.cpu.noisy or (cell.cuda is not None and cell.cuda.noisy) for cell in cells)
     noise = f" {noisy} of {len(cells)} cells are noisy." if noisy else ""
-    return " ".join(filter(None, [begin, _winning(cells)])) + noise
+    winning = _winning(cells) or _forecast_winning(cells, gpus or {})
+    return " ".join(filter(None, [begin, winning])) + noise
+
+
+def _forecast_winning(cells: Sequence[Cell], gpus: Gpus) -> str:
+    """In how many cells a forecast decides who is faster, since its whole band lies on one side."""
+    pairs = [(cell.cpu.value, gpus.get((cell.width, cell.batch_size))) for cell in cells]
+    bands = [(cpu, f.low, f.high) for cpu, f in pairs if f and f.low and f.high]
+    if not bands:
+        return ""
+    gpu = sum(high < cpu for cpu, _, high in bands)
+    here = sum(low > cpu for cpu, low, _ in bands)
+    return (
+        f"By forecast a {CARD_NAME} wins with its whole band in {gpu} of {len(bands)} cells, those "
+        f"with a frame, and this CPU in {here}; the others are too close to call."
+    )
 
 
 def _winning(cells: Sequence[Cell]) -> str:
@@ -74,9 +108,9 @@ def _name(cell: Cell, device: str) -> str:
     return f"step_sweep.width_{cell.width}.batch_{cell.batch_size}.{device}"
 
 
-def _row(cell: Cell, source: Source) -> Row:
-    figures = source.figures([_name(cell, device) for device in DEVICES])
-    return (f"{cell.width:,}", f"{cell.batch_size:,}", *figures)
+def _row(cell: Cell, gpu: Figure, source: Source) -> Row:
+    cpu, speedup = source.figures([_name(cell, device) for device in ("cpu", "speedup")])
+    return (f"{cell.width:,}", f"{cell.batch_size:,}", cpu, gpu, speedup)
 
 
 def _cpu_text(cell: Cell) -> str:
@@ -100,7 +134,7 @@ def _tint(cell: Cell, cells: Sequence[Cell]) -> tuple[int, float]:
     return 1, (math.log10(cell.cpu.value) - min(logs)) / span
 
 
-def _tiles(cells: Sequence[Cell], source: Source) -> Tiles:
+def _tiles(cells: Sequence[Cell], gpus: Gpus, source: Source) -> Tiles:
     """Rows of widths, columns of batch sizes; each says its time, its tint only repeats it."""
     widths = sorted({cell.width for cell in cells})
     batches = sorted({cell.batch_size for cell in cells})
@@ -108,12 +142,15 @@ def _tiles(cells: Sequence[Cell], source: Source) -> Tiles:
     tiles = []
     for cell in cells:
         color, strength = _tint(cell, cells)
-        figures = source.figures([_name(cell, device) for device in DEVICES])
+        figures = _row(cell, gpus[cell.width, cell.batch_size], source)[2:]
         words = (_cpu_text(cell), _ratio_text(cell)) if compared else (_cpu_text(cell),)
-        marks = [mark_of(figure) for figure in figures]
+        marks = [mark_of(figure) for figure in figures if isinstance(figure, Figure)]
         place = batches.index(cell.batch_size), widths.index(cell.width)
         tiles.append(Tile(*place, color, strength, words, marks, _wins(cell)))
-    note = "× is CPU time divided by GPU time. A frame: the GPU wins." if compared else ""
+    forecast = is_forecast(list(gpus.values()))
+    note = "× is CPU time divided by GPU time.\nA frame: the GPU wins." if compared else ""
+    note = "□: forecast for the {card}.\nA frame: its whole band wins." if forecast else note
+    names = ("CPU", CARD_PLACE if forecast else "GPU", "CPU time / GPU time")
     columns = [f"{batch:,}" for batch in batches]
     rows = [f"{width:,}" for width in widths]
-    return Tiles(("Batch size", "Width"), columns, rows, tiles, note)
+    return Tiles(("Batch size", "Width"), columns, rows, tiles, note, names, CARD_NAME)

@@ -89,7 +89,7 @@ test("without a machine or a card a chart stays as it is", () => {
 });
 
 test("the chosen card's forecasts take the place of the T4's, and its name too", () => {
-  const figure = { value: 0.1, text: "100 ms", low: 0.05, high: 0.2, band: "50 to 200 ms" };
+  const figure = [0.1, "100 ms", 0.05, 0.2, "50 to 200 ms"];
   const changed = withCard(ROWS, { label: "H100", figures: { "forecast.a.float32.t4.time": figure } });
 
   const { texts } = textsOf(changed);

@@ -32,7 +32,7 @@ NAV = """\
   - Nothing: nothing.md
 """
 NAMES = [name for name in CHARTS if name != "memory_snapshot"]  # needs a GPU's recording
-FORECAST = ("amp", "hook", "ladder")
+FORECAST = ("ladder", "amp", "race", "sweep")
 MEASURED = {
     "mnist_epoch.cpu": (5.0, "5.00 s"),
     "step_sweep.width_64.batch_16.speedup": (2.0, "2 x"),
@@ -54,10 +54,10 @@ AT = "2026-11-21T10:00:00.000Z"
 KEPT = {
     "machine": MACHINE,
     "card": {"mine": {"at": AT, "card": "h100"}},
-    "card without": {"mine": {"at": AT, "card": "rtx-3090"}},
+    "card without": {"mine": {"at": AT, "card": "v100"}},
 }
 CHANGED = {"machine": "own-machine-changed", "card": "card-changed"}
-H100 = read_cards()["h100"].name
+H100, V100 = (read_cards()[card].name for card in ("h100", "v100"))
 HINT = "Point at a mark"
 CENTRE = """(element) => {
   const box = element.getBoundingClientRect();
@@ -191,15 +191,12 @@ def test_every_mark_is_reached_by_keyboard(open_page: Opener) -> None:
     control = frame(page)
     control.focus()
     heard = []
-    for _ in range(20):
+    for _ in range(30):
         page.keyboard.press("ArrowRight")
         expect(control).not_to_have_attribute("aria-valuenow", "0")
         heard.append(control.get_attribute("aria-valuetext") or "")
 
-    marks = page.locator(
-        "figure.chart-amp .chart-drawing .point[class*='c1'], "
-        "figure.chart-amp .chart-drawing .point[class*='c2']"
-    ).count()
+    marks = page.locator("figure.chart-ladder .chart-drawing :is(.point, .limit):not(.c0)").count()
     assert marks == len(set(heard))
     assert str(marks) == control.get_attribute("aria-valuemax")
     page.keyboard.press("Home")
@@ -217,7 +214,7 @@ def test_every_mark_is_reached_by_keyboard(open_page: Opener) -> None:
 def test_a_chart_is_for_everybody(open_page: Opener, look: Look, path: str) -> None:
     """No barrier for axe and nothing too wide, with a machine and a card of one's own."""
     page = open_page(path, look, keep("machine") + keep("card"))
-    expect(page.locator(".chart-drawing .own").first).to_be_attached()
+    expect(page.locator(".chart-table .own").first).to_be_attached()
     frame(page).focus()
     page.keyboard.press("ArrowRight")
     expect(page.locator(".cursor").first).to_be_attached()
@@ -334,24 +331,38 @@ def test_a_chart_without_a_figure_of_the_readers_stays_as_it_is(open_page: Opene
 
 
 def test_forecasts_are_those_of_the_chosen_card(open_page: Opener) -> None:
-    """In drawing, table and readout; what is not forecast for it is not drawn; and back again."""
+    """In drawing, table and readout; bfloat16 is there on a card that has it; and back again."""
     page = open_page("forecast/")
-    hook = page.locator("figure.chart-hook")
-    cell = hook.locator("td[data-kind='forecast']")
-    expect(cell).to_have_text(["forecast 3 s, 1.5 to 6 s"] * 2)
+    ladder = page.locator("figure.chart-ladder")
+    cell = ladder.locator("td[data-kind='forecast']")
+    texts = ladder.locator(".chart-drawing text")
+    first = ["forecast 3 s, 1.5 to 6 s"] * 2
+    expect(cell).to_have_text([*first, "–"])
 
     page.evaluate(keep("card") + "dispatchEvent(new Event('card-changed'))")
 
-    expect(cell).to_have_text([f"{H100}: forecast 0.75 s, 0.375 to 1.5 s"] * 2)
-    texts = hook.locator(".chart-drawing text")
-    expect(texts.filter(has_text=f"{H100}: forecast 0.75 s")).to_have_count(2)
-    expect(hook.locator(".chart-readout")).to_contain_text(f"Forecasts for {H100}")
+    expect(cell).to_have_text([f"{H100}: forecast 0.75 s, 0.375 to 1.5 s"] * 3)
+    expect(texts.filter(has_text="forecast 0.75 s")).to_have_count(3)
+    expect(texts.filter(has_text=f"One epoch, {H100}")).to_have_count(1)
+    expect(ladder.locator(".chart-readout")).to_contain_text(f"Forecasts for {H100}")
     page.evaluate(keep("card without") + "dispatchEvent(new Event('card-changed'))")
-    expect(cell).to_have_text(["–", "–"])
-    expect(texts.filter(has_text="forecast")).to_have_count(0)
+    expect(cell).to_have_text([f"{V100}: {words}" for words in first] + ["–"])
     page.evaluate(forget("card"))
-    expect(cell).to_have_text(["forecast 3 s, 1.5 to 6 s"] * 2)
-    expect(texts.filter(has_text="T4: forecast 3 s")).to_have_count(2)
+    expect(cell).to_have_text([*first, "–"])
+    expect(texts.filter(has_text="One epoch, T4")).to_have_count(1)
+
+
+def test_a_reader_s_gpu_joins_where_a_forecast_stood(open_page: Opener) -> None:
+    """What their file measured stands beside the forecast of it, in drawing and table."""
+    figure = {"value": 0.9, "spread": 0, "noisy": False, "text": "900 ms"}
+    machine = {"mine": {**MACHINE["mine"], "figures": {"ladder.cuda_resident": figure}}}
+    kept = json.dumps(json.dumps(machine))
+    page = open_page("forecast/", script=f"localStorage.setItem('gpu-training.machine.v1', {kept})")
+
+    ladder = page.locator("figure.chart-ladder")
+    own = ladder.locator("text", has_text="Images prepared beforehand, your machine: 900 ms")
+    expect(own).to_have_count(1)
+    expect(ladder.locator("td.own", has_text="900 ms")).to_have_count(1)
 
 
 def test_the_site_s_own_charts_answer(browser: Browser, site: str, built_site: Path) -> None:

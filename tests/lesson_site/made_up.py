@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from results.store import Figure, FigureError, Result, Store, read_catalogue
+from results.store import Figure, Result, Store, read_catalogue
 from tests.lesson_site.test_figures import result
 
 # The first pattern that fits an entry gives its value: seconds, bytes or percent.
@@ -106,15 +106,13 @@ def amount_of(target: str) -> float:
 def forecasts(monkeypatch: pytest.MonkeyPatch, seconds: float, times: float = 2.0) -> None:
     """Let every forecast be so long, with a band so many times up and down.
 
-    An H100 takes a quarter of that, and for an RTX 3090 there is no forecast.
+    An H100 takes a quarter of that.
     """
     known = Store.figure
 
     def figure(self: Store, name: str) -> Figure:
         if not name.startswith("forecast."):
             return known(self, name)
-        if ".rtx-3090." in name:
-            raise FigureError(f"{name}: not forecast")
         value = seconds / 4 if ".h100." in name else seconds
         low, high = value / times, value * times
         band = f"{low:g} to {high:g} s"

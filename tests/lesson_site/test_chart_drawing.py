@@ -110,7 +110,7 @@ def some_plane(draw_from: random.Random) -> Plane:
     below = Below("n", places[0], places[-1], [(at, f"{at:,}") for at in places], log, now)
     series = [
         Series(
-            f"Curve {number}" + " that has a name" * draw_from.randint(0, 1),
+            f"Curve {number} {{card}}" + " that has a name" * draw_from.randint(0, 1),
             draw_from.randint(1, 4),
             [(at, some_mark(draw_from)) for at in places],
             draw_from.choice(DASHES),
@@ -123,7 +123,9 @@ def some_plane(draw_from: random.Random) -> Plane:
     key = draw_from.random() < 0.7
     left = {"unit": draw_from.choice(units), "log": draw_from.random() < 0.5}
     lead = draw_from.choice([None, (places[1], "Ahead from here")])
-    return Plane(below, "Left", series=series, key=key, notes=notes, lead=lead, **left)
+    return Plane(
+        below, "Left", series=series, key=key, notes=notes, lead=lead, card="A card", **left
+    )
 
 
 def some_tiles(draw_from: random.Random) -> Tiles:
@@ -137,14 +139,15 @@ def some_tiles(draw_from: random.Random) -> Tiles:
             draw_from.randint(1, 2),
             draw_from.random(),
             words,
-            [some_mark(draw_from)],
+            [some_mark(draw_from) for _ in range(draw_from.randint(1, 3))],
             draw_from.random() < 0.3,
         )
         for column in range(columns)
         for row in range(rows)
     ]
     heads = [[str(number) for number in range(count)] for count in (columns, rows)]
-    return Tiles(("Across", "Down"), *heads, tiles, draw_from.choice(["", "A note."]))
+    note = draw_from.choice(["", "A note on {card}.\nAnd more."])
+    return Tiles(("Across", "Down"), *heads, tiles, note, ("CPU", "{card}"), "A card")
 
 
 def test_browser_draws_the_same() -> None:

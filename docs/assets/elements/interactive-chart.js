@@ -214,8 +214,8 @@ function showForecasts(table, card) {
     const { figure = "", kind } = cell.dataset;
     if (kind !== "forecast") continue;
     cell.dataset.written ??= cell.textContent ?? "";
-    const of = card && Object.hasOwn(card.figures, figure) ? card.figures[figure] : undefined;
-    const chosen = of ? `${card?.label}: forecast ${[of.text, of.band].filter(Boolean).join(", ")}` : DASH;
+    const [, text, , , band] = (card && Object.hasOwn(card.figures, figure) && card.figures[figure]) || [];
+    const chosen = text ? `${card?.label}: forecast ${[text, band].filter(Boolean).join(", ")}` : DASH;
     cell.textContent = card ? chosen : cell.dataset.written;
   }
 }
@@ -238,7 +238,7 @@ function showOwnColumns(table, machine) {
     head.cells[column]?.after(own("th", words, { scope: "col" }));
     for (const row of [...table.rows].slice(1)) {
       const cell = row.cells[column];
-      const name = cell?.dataset.figure ?? "";
+      const name = cell?.dataset.own ?? cell?.dataset.figure ?? "";
       const figure = Object.hasOwn(machine.figures, name) ? machine.figures[name] : undefined;
       cell?.after(own("td", figure?.text ?? DASH));
     }

@@ -13,6 +13,7 @@ import { rounded, write } from "../quantities.js";
  * @property {string} [text]
  * @property {Kind} [kind] measured, if it is not there
  * @property {string} [name]
+ * @property {string} [own]
  * @property {string} [source]
  * @property {number} [low]
  * @property {number} [high]
@@ -29,13 +30,16 @@ import { rounded, write } from "../quantities.js";
 /** @typedef {{title: string, low: number, high: number, ticks: [number, string][], log?: boolean, now?: number}} Below */
 /**
  * @typedef {{shape: "plane", below: Below, title: string, unit: string, series: Series[], log?: boolean,
- *   key?: boolean, notes?: [number, number, string][], lead?: [number, string]}} Plane
+ *   key?: boolean, notes?: [number, number, string][], lead?: [number, string], card?: string}} Plane
  */
 /**
  * @typedef {{column: number, row: number, color: number, strength: number, words: string[], marks: Mark[],
  *   frame?: boolean}} Tile
  */
-/** @typedef {{shape: "tiles", titles: [string, string], columns: string[], rows: string[], tiles: Tile[], note?: string}} Tiles */
+/**
+ * @typedef {{shape: "tiles", titles: [string, string], columns: string[], rows: string[], tiles: Tile[], note?: string,
+ *   names?: string[], card?: string}} Tiles
+ */
 /** @typedef {Rows | Plane | Tiles} Description */
 /** @typedef {[tag: string, attributes: {[name: string]: string}, children: (Node | string)[]]} Node */
 /** @typedef {{x: number, y: number, label: string, mark: Mark}} Spot x: percent of the width; y: pixels from the top */
@@ -45,7 +49,7 @@ import { rounded, write } from "../quantities.js";
 export const CARD = "{card}";
 const SPACE = "\u00a0";
 const GUTTER = 12;
-const END = 96;
+const END = 95;
 const TOP = 30;
 const BOTTOM = 230;
 const HAIRS = 12;
@@ -282,7 +286,7 @@ function sampleOf(left, top, sample, words) {
 // Planes
 
 /** @param {Plane} description @returns {Drawing} */
-function plane({ below, title, unit, series, log = false, key = true, notes = [], lead }) {
+function plane({ below, title, unit, series, log = false, key = true, notes = [], lead, card = "" }) {
   const all = series.flatMap(({ points }) => points.map(([, mark]) => mark));
   const y = axisOf(all.flatMap(valuesOf), unit, log);
   const nodes = [...leadOf(lead, below), text(0, 12, title, "small strong")];
@@ -308,7 +312,7 @@ function plane({ below, title, unit, series, log = false, key = true, notes = []
       const [x, height] = [along(below, at), down(y, mark.value ?? 0)];
       if (style !== "step") nodes.push(point(x, height, cssOf(mark, own), color, SMALL));
       const tick = below.ticks.find(([value]) => value === at)?.[1] ?? String(at);
-      spots.push({ x, y: height, label: `${label}, ${below.title}: ${tick}`, mark });
+      spots.push({ x, y: height, label: `${label.replaceAll(CARD, card)}, ${below.title}: ${tick}`, mark });
     }
   if (lead) {
     const at = along(below, lead[0]);
@@ -317,7 +321,7 @@ function plane({ below, title, unit, series, log = false, key = true, notes = []
   for (const [at, value, words] of notes) nodes.push(text(along(below, at), down(y, value) - 9, words, "small strong end"));
   let height = BOTTOM + 48;
   if (key) {
-    const keys = shown.map(keyOf);
+    const keys = shown.map((each) => keyOf(each, card));
     const across = keys.every(([, words]) => words.length <= HALF_LINE) ? 2 : 1;
     keys.forEach((each, index) => nodes.push(...sampleOf(50 * (index % across), height + 20 * Math.floor(index / across), ...each)));
     height += 20 * Math.ceil(shown.length / across) + 4;
@@ -392,8 +396,8 @@ function hairsOf(places, hatched) {
   return parts.map(({ at, low, high }) => `M${number(at)} ${number(low)}V${number(high)}`).join("");
 }
 
-/** A piece of a curve, and its name. @param {Series} series @returns {[Node[], string]} */
-export function keyOf({ label, color, points, dash = "", style = "line", own = false }) {
+/** A piece of a curve, and its name. @param {Series} series @param {string} card @returns {[Node[], string]} */
+export function keyOf({ label, color, points, dash = "", style = "line", own = false }, card = "") {
   const first = points.find(([, mark]) => known(mark))?.[1] ?? { value: null };
   /** @type {{[name: string]: string}} */
   const more = dash ? { "stroke-dasharray": dash } : {};
@@ -402,16 +406,17 @@ export function keyOf({ label, color, points, dash = "", style = "line", own = f
   if (style !== "points") sample.push(["line", { class: `curve c${color}`, x1: "0", x2: "100%", y1: "9", y2: "9", ...more }, []]);
   if (style !== "step") sample.push(point(50, 9, cssOf(first, own), color, SMALL));
   const kind = kindOf(first);
-  return [sample, ["published", "forecast"].includes(kind) ? `${label} (${kind})` : label];
+  const named = label.replaceAll(CARD, card);
+  return [sample, ["published", "forecast"].includes(kind) ? `${named} (${kind})` : named];
 }
 
 // Tiles
 
 /** @param {Tiles} description @returns {Drawing} */
-function tiles({ titles, columns, rows: heads, tiles: cells, note = "" }) {
+function tiles({ titles, columns, rows: heads, tiles: cells, note = "", names = [], card = "" }) {
   const left = 15;
   const top = 46;
-  const lines = cells.length ? Math.max(...cells.map(({ words }) => words.length)) : 1;
+  const lines = cells.length ? Math.max(...cells.map((tile) => wordsOf(tile).length)) : 1;
   const tall = 20 + 18 * lines;
   const wide = (100 - left) / Math.max(1, columns.length);
   const nodes = [text(left, 14, titles[0], "small strong"), text(0, 36, titles[1], "small strong")];
@@ -423,27 +428,44 @@ function tiles({ titles, columns, rows: heads, tiles: cells, note = "" }) {
     const [x, y] = [left + tile.column * wide, top + tile.row * tall];
     nodes.push(...tileOf(tile, x, y, wide, tall));
     const label = `${titles[1]} ${heads[tile.row]}, ${titles[0].toLowerCase()} ${columns[tile.column]}`;
-    const mark = tile.marks.find(known);
-    if (mark) spots.push({ x: x + wide / 2, y: y + tall / 2, label: `${label}: ${tile.words.join(", ")}`, mark });
+    tile.marks.forEach((mark, index) => {
+      if (!known(mark)) return;
+      const down = y + (tall * (index + 1)) / (tile.marks.length + 1);
+      spots.push({ x: x + wide / 2, y: down, label: `${label}, ${(names[index] ?? "your machine").replaceAll(CARD, card)}`, mark });
+    });
   }
   let y = top + heads.length * tall;
-  if (note) {
+  for (const words of note.replaceAll(CARD, card).split("\n").filter(Boolean)) {
     y += 18;
-    nodes.push(text(0, y, note, "small"));
+    nodes.push(text(0, y, words, "small"));
   }
-  const legend = legendOf(cells.flatMap(({ marks }) => marks), y);
-  return { nodes: [...nodes, ...legend.nodes], height: legend.height + 8, spots };
+  return { nodes, height: y + 8, spots };
+}
+
+/** What a tile says, its forecasts last. @param {Tile} tile */
+function wordsOf({ words, marks }) {
+  const forecasts = marks.filter((mark) => kindOf(mark) === "forecast" && known(mark));
+  return [...words, ...forecasts.map((mark) => `□${SPACE}${mark.text}`)];
+}
+
+/** @param {Tile} tile */
+function isFramed({ marks, frame = false }) {
+  const first = marks.find((mark) => kindOf(mark) === "measured" && mark.value)?.value;
+  const highs = marks.flatMap((mark) => (kindOf(mark) === "forecast" && mark.high !== undefined ? [mark.high] : []));
+  return frame || (typeof first === "number" && highs.some((high) => high < first));
 }
 
 /** @param {Tile} tile @param {number} x @param {number} y @param {number} wide @param {number} tall @returns {Node[]} */
-function tileOf({ color, strength, words, frame }, x, y, wide, tall) {
+function tileOf(tile, x, y, wide, tall) {
+  const { color, strength } = tile;
+  const words = wordsOf(tile);
   const place = { x: `${number(x + 0.4)}%`, y: number(y + 2) };
   const size = { width: `${number(wide - 0.8)}%`, height: number(tall - 4) };
-  const css = frame ? `tile framed c${color}` : `tile c${color}`;
+  const css = isFramed(tile) ? `tile framed c${color}` : `tile c${color}`;
   const first = y + tall / 2 + 5 - 9 * (words.length - 1);
   return [
     ["rect", { class: css, ...place, ...size, "fill-opacity": number(0.06 + 0.3 * strength) }, []],
-    ...words.map((word, index) => text(x + wide / 2, first + 18 * index, word, "small middle")),
+    ...words.map((word, index) => text(x + wide / 2, first + 18 * index, word, "inside middle")),
   ];
 }
 

@@ -7,10 +7,14 @@ import { CARD } from "./drawing.js";
 /** @typedef {import("./drawing.js").Mark} Mark */
 /** @typedef {import("./drawing.js").Row} Row */
 /** @typedef {import("../own-machine.js").OwnMachine} OwnMachine */
-/** @typedef {{label: string, figures: {[name: string]: Mark}}} Card forecasts by the names of the T4's */
+/** @typedef {[value: number, text: string, low: number, high: number, band: string]} Told */
+/** @typedef {{label: string, figures: {[name: string]: Told}}} Card forecasts by the names of the T4's */
 
 const OWN = 4; // the number of the colour of the reader's machine
 const YOURS = "your machine";
+
+/** By which name the reader's own value is found. @param {Mark} mark */
+const ownName = ({ name = "", own: measured }) => measured ?? name;
 
 /** @param {Description} description @param {(mark: Mark) => Mark} change @returns {Description} */
 function mapped(description, change) {
@@ -43,7 +47,7 @@ export function marksIn(description) {
 
 /** Whether a machine measured any of it. @param {Description} description @param {OwnMachine} machine */
 export function isPartOf(description, machine) {
-  return marksIn(description).some(({ name = "" }) => own(machine.figures, name));
+  return marksIn(description).some((mark) => own(machine.figures, ownName(mark)));
 }
 
 /**
@@ -57,9 +61,12 @@ export function withCard(description, card) {
   const changed = mapped(description, (mark) => {
     if (mark.kind !== "forecast") return mark;
     const { name = "" } = mark;
-    return { ...(own(card.figures, name) ?? { value: null }), kind: "forecast", name };
+    const told = own(card.figures, name);
+    if (!told) return { value: null, kind: "forecast", name, own: mark.own };
+    const [value, text, low, high, band] = told;
+    return { ...mark, value, text, low, high, band };
   });
-  if (changed.shape !== "rows") return changed;
+  if (changed.shape !== "rows") return changed.card ? { ...changed, card: card.label } : changed;
   return { ...changed, groups: changed.groups.map((group) => (group.card ? { ...group, card: card.label } : group)) };
 }
 
@@ -71,7 +78,7 @@ export function withCard(description, card) {
  */
 export function withOwn(description, machine) {
   if (!machine) return description;
-  const mine = (/** @type {Mark} */ { name = "" }) => markOf(own(machine.figures, name), name, machine.label);
+  const mine = (/** @type {Mark} */ mark) => markOf(own(machine.figures, ownName(mark)), ownName(mark), machine.label);
   if (description.shape === "rows") {
     const ownRow = (/** @type {Row} */ row) => {
       const mark = mine(row.mark);
@@ -90,7 +97,7 @@ export function withOwn(description, machine) {
     const series = description.series.flatMap((each) => {
       const points = each.points.map(([at, mark]) => /** @type {[number, Mark]} */ ([at, mine(mark) ?? { value: null }]));
       if (points.every(([, mark]) => mark.value === null)) return [each];
-      return [each, { ...each, label: `${each.label}, ${YOURS}`, color: OWN, points, dash: "1 3", own: true }];
+      return [each, { ...each, label: `${each.label.replaceAll(CARD, "GPU")}, ${YOURS}`, color: OWN, points, dash: "1 3", own: true }];
     });
     return { ...description, series };
   }
