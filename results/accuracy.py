@@ -215,6 +215,23 @@ def networks(group: str) -> int:
     return len({one.point.network for one in GROUPS[group]()})
 
 
+def new(what: str) -> int:
+    """How many cards, or networks, of the points not seen before are not among those seen.
+
+    Args:
+        what: ``card`` or ``network``.
+    """
+    unseen, seen = (
+        {getattr(one.point, what) for one in GROUPS[group]()} for group in ("unseen", "seen")
+    )
+    return len(unseen - seen)
+
+
+def memory_share() -> float:
+    """The part of a card's memory that tensors can fill."""
+    return formula.MEMORY_SHARE
+
+
 def band(card: str = "") -> float:
     """The band of most cards, or of one."""
     return (read_cards()[card].band if card else 0.0) or formula.BAND
