@@ -20,9 +20,9 @@ with stopped_quietly():
     from results import forecasts, result_file
     from results.cases import FILE, written
     from results.catalogue import CatalogueError
+    from results.entry import Entry, read_entry
     from results.quantities import write
-    from results.result_file import BadResultError, Result, entries_of
-    from results.summary import Entry
+    from results.result_file import BadResultError, Content, entries_of
 
 NO_COMMIT = (
     "note: the result will name no commit, since the code has changes or is a copy without git; "
@@ -239,7 +239,7 @@ def _summarize(options: argparse.Namespace) -> int:
     return 0
 
 
-def _heading(path: Path, result: Result) -> str:
+def _heading(path: Path, result: Content) -> str:
     """Where a result comes from, in one line."""
     at = result["provenance"]
     device = f"{at['gpu']}, {at['processor']}" if at["gpu"] else at["processor"]
@@ -258,7 +258,7 @@ def _comparison(old: Path, new: Path, everything: bool) -> str:
     return "\n\n".join([*heads, *changed, table])
 
 
-def _summary(path: Path, result: Result) -> str:
+def _summary(path: Path, result: Content) -> str:
     """One table for each case: every entry's median, spread and number of samples."""
     lines = [_heading(path, result)]
     for case, parts in result["cases"].items():
@@ -268,14 +268,15 @@ def _summary(path: Path, result: Result) -> str:
                 lines.append(f"  {part}: incomplete, {content['incomplete']}")
             if "skipped" in content:
                 lines.append(f"  {part}: skipped, {content['skipped']}")
-            lines += [_row(name, entry) for name, entry in content.get("entries", {}).items()]
+            entries = content.get("entries", {})
+            lines += [_row(name, read_entry(kept)) for name, kept in entries.items()]
     return "\n".join(lines)
 
 
 def _row(name: str, entry: Entry) -> str:
-    median, spread = (write(entry[key], entry["unit"]) for key in ("median", "spread"))
-    samples = len(entry["samples"])
-    noisy = "  noisy" if entry["noisy"] else ""
+    median, spread = (write(value, entry.unit) for value in (entry.median, entry.spread))
+    samples = len(entry.samples)
+    noisy = "  noisy" if entry.noisy else ""
     return f"  {name:36} {median:>16}  {spread if samples > 1 else '–':>14}  {samples:7}{noisy}"
 
 

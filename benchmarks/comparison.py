@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from results.derived import Entries
+from results.entry import Entry
 from results.quantities import write
-from results.summary import Entry
 
 SMALLEST_CHANGE = 0.05
 # What of the provenance can move a number though the machine is the same.
@@ -65,22 +65,22 @@ def _changes(old: dict[str, Entry], new: dict[str, Entry]) -> Iterator[Change]:
             assert one is not None
             yield Change(
                 name,
-                one["unit"],
-                before["median"] if before else None,
-                after["median"] if after else None,
-                one["spread"],
+                one.unit,
+                before.median if before else None,
+                after.median if after else None,
+                one.spread,
                 "gone" if before else "new",
             )
             continue
-        noise = math.hypot(before["spread"], after["spread"])
-        difference = after["median"] - before["median"]
+        noise = math.hypot(before.spread, after.spread)
+        difference = after.median - before.median
         yield Change(
             name,
-            after["unit"],
-            before["median"],
-            after["median"],
+            after.unit,
+            before.median,
+            after.median,
             noise,
-            _verdict(difference, noise, before["median"], after["unit"]),
+            _verdict(difference, noise, before.median, after.unit),
         )
 
 

@@ -23,8 +23,8 @@ from benchmarks import cases, provenance
 from benchmarks.cases import IncompletePartError, Part, Plan, SkipPartError
 from benchmarks.method import lacks_memory
 from results import result_file
+from results.entry import Entry, read_entry
 from results.quantities import write
-from results.summary import Entry
 
 QUICK_SHARE = 0.05  # of a part's usual time, for the forecast of a quick run
 SMALLEST_FACTOR, LARGEST_FACTOR = 0.3, 5.0  # one odd part must not decide about all that follow
@@ -139,8 +139,8 @@ class _Run:
                 progress.show(f"{name} {part.name}", min(needed_s, left_s))
                 content = self._measure(name, part)
                 progress.step(f"{name} {part.name}: {_told(content)}")
-                for entry_name, entry in content.get("entries", {}).items():
-                    progress.note(f"  {entry_name:36} {line(entry)}")
+                for entry_name, kept in content.get("entries", {}).items():
+                    progress.note(f"  {entry_name:36} {line(read_entry(kept))}")
         finally:
             progress.close()
         return self.outcome
@@ -192,7 +192,7 @@ class _Run:
         self._save({**self.result, "cases": {**self.result["cases"], name: parts}})
         return content
 
-    def _save(self, result: result_file.Result) -> None:
+    def _save(self, result: result_file.Content) -> None:
         """Write the result with its figures; a mistake in one must not cost what was measured."""
         try:
             self.result = result_file.with_figures(result)
@@ -208,14 +208,14 @@ def _attempt(part: Part) -> tuple[dict[str, Any], str]:
     A part may break in any library; the others must still be measured.
     """
     try:
-        return {"entries": part.measure()}, ""
+        return {"entries": _kept(part.measure())}, ""
     except SkipPartError as reason:
         return {"skipped": _plain(str(reason))}, ""
     except IncompletePartError as broken:
         failure = _plain(str(broken))
         if not broken.entries:
             return _failed(failure), failure
-        return {"entries": broken.entries, "incomplete": failure}, failure
+        return {"entries": _kept(broken.entries), "incomplete": failure}, failure
     except Exception as problem:
         if lacks_memory(problem):
             return {"skipped": "it needs more GPU memory than was free"}, ""
@@ -225,6 +225,10 @@ def _attempt(part: Part) -> tuple[dict[str, Any], str]:
         gc.collect()
         with contextlib.suppress(RuntimeError):  # a GPU that a failed part left in a bad state
             torch.cuda.empty_cache()
+
+
+def _kept(entries: dict[str, Entry]) -> dict[str, Any]:
+    return {name: entry.to_json() for name, entry in entries.items()}
 
 
 def _failed(failure: str) -> dict[str, Any]:
@@ -245,9 +249,9 @@ def _told(content: dict[str, Any]) -> str:
 def line(entry: Entry) -> str:
     """An entry in one line: median, unit, smallest to largest, and whether it is noisy."""
     median, smallest, largest = (
-        write(entry[key], entry["unit"]) for key in ("median", "smallest", "largest")
+        write(value, entry.unit) for value in (entry.median, entry.smallest, entry.largest)
     )
-    return f"{median} ({smallest} to {largest}){'  noisy' if entry['noisy'] else ''}"
+    return f"{median} ({smallest} to {largest}){'  noisy' if entry.noisy else ''}"
 
 
 class Progress:

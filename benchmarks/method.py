@@ -22,7 +22,7 @@ from torch.nn import functional as F
 from torch.utils.checkpoint import checkpoint
 
 from lesson_code.timing import time_repeatedly
-from results.summary import Entry, entry
+from results.entry import Entry, entry
 
 REPETITIONS = 5
 WARMUPS = 2  # a cold run would make short work look long
@@ -120,7 +120,7 @@ def measure(
             device=arm.device.type,
             warmups=warmup_s[name],
             loops=loops[name],
-            device_samples=events[name] or None,
+            device_samples=events[name],
             seed=arm.seed,
             loss=watched[name].loss,
             settings=arm.settings,

@@ -5,15 +5,12 @@ function takes the measured entries by case and name, and gives None where one t
 missing.
 """
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from lesson_code.accounting import dataset_bytes, linear_layers_training_flop
-from results.summary import Entry, Estimate, estimate, rate, ratio
-
-CELL = re.compile(r"width_(?P<width>\d+)\.batch_(?P<batch>\d+)\.(?P<device>cpu|cuda)")
-RACED = re.compile(r"width_(?P<width>\d+)\.batch_(?P<batch>\d+)\.(?P<racer>\w+)")
+from results.entry import Entry
+from results.summary import Estimate, ratio
 
 Entries = dict[str, dict[str, Entry]]
 
@@ -40,14 +37,12 @@ class Cell:
         return None if self.cuda is None else ratio(self.cpu, self.cuda).value
 
 
-def sweep_cells(entries: dict[str, Entry]) -> list[Cell]:
+def sweep_cells(entries: Mapping[str, Entry]) -> list[Cell]:
     """The cells of a ``step_sweep`` case, by width and then by batch size."""
     by_cell: dict[tuple[int, int], dict[str, Estimate]] = {}
-    for name, entry in entries.items():
-        found = CELL.fullmatch(name)
-        if found:
-            key = int(found["width"]), int(found["batch"])
-            by_cell.setdefault(key, {})[found["device"]] = estimate(entry)
+    for entry in entries.values():
+        key = entry.at["width"], entry.at["batch"]
+        by_cell.setdefault(key, {})[entry.device] = entry.estimate()
     return [
         Cell(width, batch, devices["cpu"], devices.get("cuda"))
         for (width, batch), devices in sorted(by_cell.items())
@@ -93,13 +88,15 @@ def ladder_limit(entries: Entries, device: str) -> float | None:
         device: ``cpu`` or ``cuda``.
     """
     rung = entries.get("ladder", {}).get(f"{device}_textbook")
-    products = [rate(e).value for e in entries.get("matmul", {}).values() if e["device"] == device]
+    products = [e.rate() for e in entries.get("matmul", {}).values() if e.device == device]
+    fastest = max((rate.value for rate in products if rate), default=None)
     copy = entries.get("copies", {}).get(f"{device}_copy")
-    if rung is None or copy is None or not products:
+    copied = copy.rate() if copy else None
+    if rung is None or rung.amount is None or copied is None or fastest is None:
         return None
-    samples = round(rung["amount"])
-    arithmetic_s = linear_layers_training_flop([784, 256, 128, 10], samples) / max(products)
-    pixels_s = dataset_bytes(samples, 784, bytes_per_element=1) / rate(copy).value
+    samples = round(rung.amount)
+    arithmetic_s = linear_layers_training_flop([784, 256, 128, 10], samples) / fastest
+    pixels_s = dataset_bytes(samples, 784, bytes_per_element=1) / copied.value
     return max(arithmetic_s, pixels_s)
 
 
@@ -107,31 +104,13 @@ def ladder_distance(entries: Entries, rung: str) -> float | None:
     """How many times as long as its limit an epoch of a rung takes."""
     limit_s = ladder_limit(entries, rung.partition("_")[0])
     entry = entries.get("ladder", {}).get(rung)
-    return None if limit_s is None or entry is None else estimate(entry).value / limit_s
+    return None if limit_s is None or entry is None else entry.estimate().value / limit_s
 
 
 def outcome(entries: Entries, case: str, entry: str, name: str) -> float | None:
     """What the timed work of an entry reached, such as the error of a product."""
-    found = entries.get(case, {}).get(entry, {}).get("outcome", {}).get(name)
-    return None if found is None else float(found)
-
-
-def smallest_winning_product(entries: Entries, arm: str) -> float | None:
-    """The size from which on a GPU's matrix products are faster than the CPU's; None if none is.
-
-    Args:
-        entries: The measured entries.
-        arm: The GPU's entry without its size, such as ``cuda_float32``.
-    """
-    of = entries.get("matmul", {})
-    sizes = sorted(int(name[2:-4]) for name in of if name.endswith(".cpu"))
-    winning = None
-    for n in reversed(sizes):
-        cpu, gpu = of[f"n_{n}.cpu"], of.get(f"n_{n}.{arm}")
-        if gpu is None or gpu["median"] >= cpu["median"]:
-            break
-        winning = n
-    return winning
+    found = entries.get(case, {}).get(entry)
+    return None if found is None else found.outcome.get(name)
 
 
 def smallest_winning_size(cpu: Mapping[int, float], gpu: Mapping[int, float]) -> int | None:
@@ -149,19 +128,18 @@ def smallest_winning_size(cpu: Mapping[int, float], gpu: Mapping[int, float]) ->
     return winning
 
 
-def race_times(entries: Entries, width: int, racer: str) -> dict[int, float]:
-    """Seconds of a step of one racer, by batch size.
+def race_times(entries: Entries, width: int, device: str) -> dict[int, float]:
+    """Seconds of a step of PyTorch in the race, by batch size.
 
     Args:
         entries: The measured entries.
         width: Units of the first hidden layer.
-        racer: ``cpu``, ``cuda``, ``browser_cpu`` or ``browser_gpu``.
+        device: ``cpu`` or ``cuda``.
     """
-    found = {name: RACED.fullmatch(name) for name in entries.get("race", {})}
     return {
-        int(match["batch"]): entries["race"][name]["median"]
-        for name, match in found.items()
-        if match and (int(match["width"]), match["racer"]) == (width, racer)
+        entry.at["batch"]: entry.median
+        for entry in entries.get("race", {}).values()
+        if entry.at.get("width") == width and entry.device == device
     }
 
 
@@ -172,7 +150,7 @@ def smallest_winning_batch(entries: Entries, width: str) -> int | None:
         entries: The measured entries.
         width: Units of the first hidden layer.
     """
-    cpu, cuda = (race_times(entries, int(width), racer) for racer in ("cpu", "cuda"))
+    cpu, cuda = (race_times(entries, int(width), device) for device in ("cpu", "cuda"))
     return smallest_winning_size(cpu, cuda)
 
 
@@ -183,6 +161,5 @@ FUNCTIONS: dict[str, Callable[..., float | None]] = {
     "ladder_limit": ladder_limit,
     "ladder_distance": ladder_distance,
     "outcome": outcome,
-    "smallest_winning_product": smallest_winning_product,
     "smallest_winning_batch": smallest_winning_batch,
 }

@@ -6,9 +6,9 @@ sets both side by side. Nothing here imports PyTorch, so that a page can ask.
 
 import itertools
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, Literal
+from typing import Literal
 
 from lesson_code.mission.architecture import GPT2_SMALL, GPT2_XL, Arch
 from lesson_code.mission.choices import Optimizer, Recompute, TorchRegime
@@ -20,7 +20,7 @@ from lesson_code.mission.memory import (
     step_peak_bytes,
 )
 from lesson_code.mission.pipeline import pipeline
-from results.summary import Entry
+from results.entry import Entry
 
 ModelName = Literal["small", "xl"]
 
@@ -171,7 +171,8 @@ def keep_predictions(case: str, entries: dict[str, Entry]) -> dict[str, Entry]:
     said = predictions(case)
     for name in entries.keys() & said.keys():
         kept = {"predicted": said[name], "model_version": MODEL_VERSION}
-        entries[name]["settings"] = entries[name].get("settings", {}) | kept
+        settings = {**entries[name].settings, **kept}
+        entries[name] = replace(entries[name], settings=settings)
     return entries
 
 
@@ -184,7 +185,7 @@ def problems(case: str, entries: Mapping[str, Entry]) -> Iterator[str]:
     for name, value in predictions(case).items():
         if name not in entries:
             continue
-        settings: dict[str, Any] = entries[name].get("settings", {})
+        settings = entries[name].settings
         kept, version = settings.get("predicted"), settings.get("model_version")
         if kept is None or version is None:
             yield f"{case} {name} keeps no prediction beside what was measured; measure it again"
@@ -198,7 +199,7 @@ def problems(case: str, entries: Mapping[str, Entry]) -> Iterator[str]:
         for (format, recompute), loader in itertools.product(RUNS, LOADERS):
             name = f"{format}.{recompute}.{loader}.cuda_"
             found = {what: entries.get(name + what) for what in (*ORDER, "data")}
-            medians = {what: entry["median"] for what, entry in found.items() if entry}
+            medians = {what: entry.median for what, entry in found.items() if entry}
             wrong = broken_order(medians) if len(medians) == len(found) else None
             if wrong:
                 yield f"{case} {format}.{recompute}.{loader}: {wrong}; measure it again"

@@ -29,8 +29,9 @@ from lesson_code.locking import only_one
 from results import catalogue, quantities, schema
 from results.catalogue import Definition
 from results.derived import Entries
+from results.entry import read_entry
 from results.schema import shown, where
-from results.summary import Entry, summarise
+from results.summary import summarise
 
 VERSION = 2
 FOLDER = Path("benchmarks/results")
@@ -55,7 +56,8 @@ UNITS = {
     **{"count": ("epochs", "samples", "plain"), "epochs": ("epochs",), "samples": ("samples",)},
 }
 
-Result = dict[str, Any]
+Content = dict[str, Any]
+Definitions = Mapping[str, Definition]
 Provenance = dict[str, Any]
 
 # A run that goes on with a file may do so on another day.
@@ -75,27 +77,26 @@ def plain(text: str) -> str:
     return " ".join("".join(letters).translate(NO_NAME).split())[:LONGEST_NAME] or "unknown"
 
 
-def empty(provenance: Provenance) -> Result:
+def empty(provenance: Provenance) -> Content:
     """A result into which nothing has been measured yet."""
     return {"version": VERSION, "provenance": provenance, "cases": {}, "figures": {}}
 
 
-def entries_of(result: Result) -> Entries:
-    """Every measured entry of a result, by case and name."""
+def entries_of(content: Content, definitions: Definitions | None = None) -> Entries:
+    """Every measured entry of a result, by case and name, with what its case says of it."""
+    known = known_entries(definitions or _definitions())
+    nothing: Mapping[str, Any] = {}
     return {
         case: {
-            name: entry
+            name: read_entry(kept, known[case][name].at if name in known.get(case, {}) else nothing)
             for part in parts.values()
-            for name, entry in part.get("entries", {}).items()
+            for name, kept in part.get("entries", {}).items()
         }
-        for case, parts in result["cases"].items()
+        for case, parts in content["cases"].items()
     }
 
 
-Definitions = Mapping[str, Definition]
-
-
-def with_figures(result: Result, definitions: Definitions | None = None) -> Result:
+def with_figures(result: Content, definitions: Definitions | None = None) -> Content:
     """The result together with what the catalogue makes of its entries.
 
     Args:
@@ -103,7 +104,7 @@ def with_figures(result: Result, definitions: Definitions | None = None) -> Resu
         definitions: The catalogue by name; the one in this repository by default.
     """
     definitions = definitions or _definitions()
-    found = catalogue.figures_of(definitions.values(), entries_of(result))
+    found = catalogue.figures_of(definitions.values(), entries_of(result, definitions))
     figures = {
         name: {
             "value": value.value,
@@ -145,13 +146,13 @@ def latest_before(path: Path, folder: Path = FOLDER) -> Path | None:
     return max(others)[1] if others else None
 
 
-def newest(result: Result) -> str:
+def newest(result: Content) -> str:
     """When the last part of a result was measured."""
     finished = [part["finished"] for parts in result["cases"].values() for part in parts.values()]
     return max(finished, default=str(result["provenance"]["date"]))
 
 
-def write(result: Result, path: Path) -> None:
+def write(result: Content, path: Path) -> None:
     """Save ``result`` so that at every moment either the old file is there or the new one."""
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(path.name + ".partial")
@@ -184,7 +185,7 @@ def only_writer(path: Path) -> Iterator[None]:
         yield
 
 
-def read(path: Path, definitions: Definitions | None = None) -> Result:
+def read(path: Path, definitions: Definitions | None = None) -> Content:
     """Read a result file and check everything that can be wrong with it.
 
     Args:
@@ -206,7 +207,7 @@ def rewrite_figures(path: Path) -> None:
     write(_without_old_figures(path), path)
 
 
-def continue_or_start(path: Path, provenance: Provenance) -> Result:
+def continue_or_start(path: Path, provenance: Provenance) -> Content:
     """What ``path`` holds already if it was measured under the same conditions, or an empty result.
 
     Raises:
@@ -237,7 +238,7 @@ def problem_of_part(case: str, part: str, content: dict[str, Any], provenance: P
     return ""
 
 
-def _without_old_figures(path: Path) -> Result:
+def _without_old_figures(path: Path) -> Content:
     """A checked result whose figures are what the catalogue says today."""
     return with_figures(_checked(path, {**_load(path), "figures": {}}, _definitions()))
 
@@ -247,7 +248,7 @@ def _brief(value: Any) -> str:
     return json.dumps(value) if isinstance(value, dict) else repr(value)
 
 
-def _load(path: Path) -> Result:
+def _load(path: Path) -> Content:
     """The JSON of a file."""
     try:
         if path.is_dir():
@@ -270,7 +271,7 @@ def _load(path: Path) -> Result:
     return _parse(path, text)
 
 
-def _parse(path: Path, text: str) -> Result:
+def _parse(path: Path, text: str) -> Content:
     """The JSON in ``text``: an object in which every key stands once and every number is one."""
     try:
         result = json.loads(text, object_pairs_hook=_each_key_once)
@@ -286,7 +287,7 @@ def _parse(path: Path, text: str) -> Result:
             problem = "holds no JSON object"
     if problem is not None:
         raise BadResultError(f"{path} {problem}; {AGAIN}")
-    checked: Result = result
+    checked: Content = result
     return checked
 
 
@@ -316,7 +317,7 @@ def _oddities(value: Any, place: tuple[str | int, ...] = ()) -> Iterator[str]:
             yield from _oddities(part, (*place, name))
 
 
-def _checked(path: Path, result: Result, definitions: Definitions) -> Result:
+def _checked(path: Path, result: Content, definitions: Definitions) -> Content:
     """The result, if nothing is wrong with it."""
     problem = next(_problems(result, definitions), None)
     if problem is not None:
@@ -324,7 +325,7 @@ def _checked(path: Path, result: Result, definitions: Definitions) -> Result:
     return result
 
 
-def _problems(result: Result, definitions: Definitions) -> Iterator[str]:
+def _problems(result: Content, definitions: Definitions) -> Iterator[str]:
     """What is wrong, first things first: what comes later relies on what was checked before."""
     version = result.get("version")
     if version != VERSION or isinstance(version, bool):
@@ -341,11 +342,12 @@ def _problems(result: Result, definitions: Definitions) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class Known:
-    """What is known of an entry before it is measured: its units, and where it runs."""
+    """What is known of an entry before it is measured: units, where it runs, sizes and arms."""
 
     units: tuple[str, ...]
     device: str
     in_browser: bool
+    at: Mapping[str, Any]
 
 
 def known_entries(definitions: Definitions) -> dict[str, dict[str, Known]]:
@@ -357,7 +359,7 @@ def known_entries(definitions: Definitions) -> dict[str, dict[str, Known]]:
             unit = "s" if of.kind == "rate" else of.unit
             device = of.devices[0] if of.devices else "cpu"
             known.setdefault(case, {})[entry] = Known(
-                UNITS.get(unit, (unit,)), device, of.in_browser
+                UNITS.get(unit, (unit,)), device, of.in_browser, of.member
             )
     return known
 
@@ -452,14 +454,16 @@ def _problems_of_minute(place: str, written: str) -> Iterator[str]:
             yield f"{place}: {written} lies in the future; set the clock, and {AGAIN}"
 
 
-def _seconds(entry: Entry) -> float:
+def _seconds(entry: dict[str, Any]) -> float:
     """The time that an entry's samples and warm-ups took; none for what is no time."""
     if entry["unit"] != "s":
         return 0.0
     return float(sum(entry["samples"]) * entry.get("loops", 1) + sum(entry.get("warmups", [])))
 
 
-def _problems_of_entry(known: Known, entry: Entry, provenance: Provenance) -> Iterator[str]:
+def _problems_of_entry(
+    known: Known, entry: dict[str, Any], provenance: Provenance
+) -> Iterator[str]:
     """What no schema can say: possible samples, and a summary that follows from them."""
     samples, unit = entry["samples"], entry["unit"]
     if unit == "s" and min(samples) < SHORTEST_S:
@@ -487,9 +491,9 @@ def _problems_of_entry(known: Known, entry: Entry, provenance: Provenance) -> It
         yield f": it ran on a GPU, and provenance.gpu names none; {AGAIN}"
 
 
-def _problems_of_figures(result: Result, definitions: Definitions) -> Iterator[str]:
+def _problems_of_figures(result: Content, definitions: Definitions) -> Iterator[str]:
     """Whether what follows from the entries is possible, and the figures are that."""
-    entries = entries_of(result)
+    entries = entries_of(result, definitions)
     for definition in definitions.values():
         if definition.kind == "rate":
             found = catalogue.value_in(definition, entries)

@@ -14,7 +14,8 @@ from typing import Any, Literal
 
 from results import cases, catalogue, forecasts, published, quantities, recorded, result_file
 from results.catalogue import Definition
-from results.summary import Entry, Estimate
+from results.entry import Entry
+from results.summary import Estimate
 
 CATALOGUE = Path("results/catalogue")
 RESULTS = Path("benchmarks/results")
@@ -398,7 +399,7 @@ def read_result(path: Path, definitions: Mapping[str, Definition] | None = None)
         raise FigureError(str(problem)) from None
     return Result(
         content["provenance"],
-        {name: entries_of(parts) for name, parts in content["cases"].items()},
+        result_file.entries_of(content, definitions),
         f"{path.parent.name}/{path.name}",
         {name: skipped_of(parts) for name, parts in content["cases"].items()},
         max(
@@ -406,13 +407,6 @@ def read_result(path: Path, definitions: Mapping[str, Definition] | None = None)
             default="",
         ),
     )
-
-
-def entries_of(parts: dict[str, dict[str, Any]]) -> dict[str, Entry]:
-    """The entries of all measured parts of a case."""
-    return {
-        name: entry for part in parts.values() for name, entry in part.get("entries", {}).items()
-    }
 
 
 def skipped_of(parts: dict[str, dict[str, Any]]) -> dict[str, str]:

@@ -128,27 +128,3 @@ def difference(first: Estimate, second: Estimate) -> Estimate:
         math.hypot(first.spread, second.spread),
         first.noisy or second.noisy,
     )
-
-
-def entry(samples: list[float], unit: str, *, device: str, **more: Any) -> Entry:
-    """What a result file keeps of one measured thing.
-
-    Args:
-        samples: Raw values in ``unit``.
-        unit: ``s``, ``percent``, ``epochs``, ``bytes``, ``samples`` or ``plain``.
-        device: ``cpu``, ``cuda`` or, in a browser, ``webgpu``.
-        more: Warm-ups, loops, seed, loss and settings, where there are any.
-    """
-    samples = [float(sample) for sample in samples]
-    summary = summarise(samples)
-    return {
-        "unit": unit,
-        "device": device,
-        "median": summary.median,
-        "smallest": summary.smallest,
-        "largest": summary.largest,
-        "spread": summary.spread,
-        "noisy": summary.noisy,
-        "samples": samples,
-        **{name: value for name, value in more.items() if value is not None},
-    }

@@ -16,7 +16,7 @@ from types import ModuleType
 import torch
 
 from results.cases import Case, together
-from results.summary import Entry
+from results.entry import Entry
 
 # In this order they run: what the pages lean on most comes first, in case the time runs out.
 NAMES = (

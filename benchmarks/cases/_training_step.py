@@ -25,7 +25,7 @@ from benchmarks.method import (
     unless_memory_lacks,
 )
 from lesson_code.gpu_training.training import Batch, train_one_epoch_amp
-from results.summary import Entry
+from results.entry import Entry
 
 SEED = 0
 NOTHING_FITS = "no step of it fits in the memory of this GPU"

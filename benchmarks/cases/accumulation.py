@@ -25,7 +25,7 @@ from benchmarks.cases._training_step import (
 from benchmarks.method import measure
 from lesson_code.gpu_training.training import Batch
 from results.cases import ON, Family, names_of
-from results.summary import Entry
+from results.entry import Entry
 
 BATCH, QUICK_BATCH = 128, 8
 ARMS = {"one_batch": 1, "accumulated": 4}  # into how many micro-batches a batch is cut

@@ -25,7 +25,7 @@ from benchmarks.cases._training_step import (
 from benchmarks.method import measure
 from lesson_code.gpu_training.training import Batch
 from results.cases import Family, names_of
-from results.summary import Entry
+from results.entry import Entry
 
 IMAGES, PIXELS = 64, 224
 SEQUENCES, TOKENS, WIDTH, BLOCKS = 16, 512, 512, 8

@@ -23,7 +23,7 @@ from benchmarks.cases._training_step import (
 )
 from benchmarks.method import measure
 from results.cases import Family, names_of
-from results.summary import Entry
+from results.entry import Entry
 
 SMALL, LARGE = 8, 128
 QUICK = {SMALL: 2, LARGE: 4}  # what stands in for these batch sizes in a quick run

@@ -19,7 +19,7 @@ from lesson_code.gpu_training.training import Batch, train_one_epoch
 from lesson_code.models import MNISTClassifier
 from lesson_code.timing import time_repeatedly
 from results.cases import ON, Family, names_of
-from results.summary import Entry, entry
+from results.entry import Entry, entry
 
 FIRST_CALLS = 2  # each takes seconds
 STEPS = 20  # after them, both ways must have learned the same

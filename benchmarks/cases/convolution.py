@@ -17,7 +17,7 @@ from benchmarks.cases import Part, Plan
 from benchmarks.cases.matmul import FORMATS, Format
 from benchmarks.method import Arm, float32_products, measure
 from results.cases import Family, names_of
-from results.summary import Entry
+from results.entry import Entry
 
 SEED = 0
 LAYOUTS = {"": torch.contiguous_format, "_channels_last": torch.channels_last}

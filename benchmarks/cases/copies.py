@@ -13,7 +13,7 @@ import torch
 from benchmarks.cases import Part, Plan
 from benchmarks.method import Arm, measure
 from results.cases import ON, Family, names_of
-from results.summary import Entry
+from results.entry import Entry
 
 MEGABYTES = (1, 10, 100, 1000)  # of a million bytes
 QUICK_MEGABYTES = (1,)

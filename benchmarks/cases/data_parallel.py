@@ -21,7 +21,7 @@ from lesson_code.lab.data_parallel import process_group
 from lesson_code.mission.gpt2 import GPT2_SMALL, GPT2Config, build, next_token_loss, precision
 from lesson_code.timing import time_repeatedly
 from results.cases import Family, names_of
-from results.summary import Entry, entry
+from results.entry import Entry, entry
 
 COUNTS = (1, 2, 4)
 TEXTS_PER_GPU = 8

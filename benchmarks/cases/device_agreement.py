@@ -15,7 +15,7 @@ from benchmarks.method import float32_products
 from lesson_code.gpu_training.training import train_one_epoch
 from lesson_code.models import TinyClassifier
 from results.cases import Family, names_of
-from results.summary import Entry, entry
+from results.entry import Entry, entry
 
 STEPS = 20
 BATCH_SIZE = 32

@@ -12,7 +12,7 @@ import torch
 from benchmarks.cases import Part, Plan
 from benchmarks.method import Arm, measure
 from results.cases import ON, Family, names_of
-from results.summary import Entry
+from results.entry import Entry
 
 SIZES = {"small": 10, "large": 10_000_000}
 QUICK_SIZES = {"small": 10, "large": 100_000}

@@ -13,7 +13,7 @@ from benchmarks.cases import Part, Plan
 from benchmarks.method import float32_products
 from lesson_code.foundations.acceleration import random_batch, set_up, train_step
 from results.cases import ON, Family, names_of
-from results.summary import Entry, entry
+from results.entry import Entry, entry
 
 STEPS = 20
 DTYPES = {

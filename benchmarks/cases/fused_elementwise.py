@@ -15,7 +15,7 @@ from benchmarks.compiling import compiler
 from benchmarks.method import Arm, measure
 from lesson_code.lab.fused_kernel import Operation, in_pytorch
 from results.cases import ON, Family, names_of
-from results.summary import Entry
+from results.entry import Entry
 
 ELEMENTS = {"cpu": 2**24, "cuda": 2**26}  # 64 and 256 MiB a tensor, more than caches hold
 QUICK_ELEMENTS = {"cpu": 2**16, "cuda": 2**16}

@@ -12,7 +12,7 @@ from torch import nn
 
 from benchmarks.cases import Part, Plan
 from results.cases import Family, names_of
-from results.summary import Entry, entry
+from results.entry import Entry, entry
 
 INPUTS, HIDDEN, CLASSES = 256, 2048, 10
 BATCH_SIZE = 512

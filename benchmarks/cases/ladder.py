@@ -27,7 +27,7 @@ from lesson_code.benchmarks.speed_ladder import BATCH_SIZE, SEED, Data, Rung, Tr
 from lesson_code.data import Sample, as_tensors, load_mnist
 from lesson_code.devices import synchronize
 from results.cases import ON, Family, names_of
-from results.summary import Entry, entry
+from results.entry import Entry, entry
 
 EPOCHS = 6
 QUICK_EPOCHS = 3

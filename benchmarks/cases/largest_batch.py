@@ -29,7 +29,7 @@ from benchmarks.cases._training_step import (
 from benchmarks.method import Arm, measure, unless_memory_lacks
 from lesson_code.devices import synchronize
 from results.cases import Family, names_of
-from results.summary import Entry, entry
+from results.entry import Entry, entry
 
 CAP_BYTES = 8_000_000_000
 MOST, QUICK_MOST = 1024, 2  # where the search ends even if more would fit
@@ -86,8 +86,8 @@ def _search(plan: Plan, gpu: torch.device, format: str) -> dict[str, Entry]:
     if largest == 0:
         raise SkipPartError("not even one image fits under the cap")
     times = _times(plan, build(), largest)
-    best = min(times, key=lambda size: times[size]["median"] / size)
-    settings["seconds_for_an_image"] = {str(n): time["median"] / n for n, time in times.items()}
+    best = min(times, key=lambda size: times[size].median / size)
+    settings["seconds_for_an_image"] = {str(n): time.median / n for n, time in times.items()}
     return {
         f"cuda_{format}_largest": entry(
             [float(largest)], "samples", device=gpu.type, settings=settings

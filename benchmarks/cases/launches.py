@@ -5,6 +5,7 @@ and the launch take. The entries are seconds for one operation.
 """
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 
 import torch
@@ -13,7 +14,7 @@ from benchmarks.cases import Part, Plan
 from benchmarks.method import Arm, measure
 from lesson_code.devices import synchronize
 from results.cases import Family, names_of
-from results.summary import Entry, entry
+from results.entry import Entry
 
 OPERATIONS = 1000
 ELEMENTS = 10
@@ -72,16 +73,10 @@ def _arm(work: Callable[[torch.Tensor], None], device: torch.device, waits: str)
 
 def _of_one_operation(together: Entry) -> Entry:
     """The entry of all operations, divided by their number."""
-    times = {
-        name: [seconds / OPERATIONS for seconds in together[name]]
-        for name in ("samples", "warmups", "device_samples")
-        if name in together
-    }
-    return entry(
-        times.pop("samples"),
-        "s",
-        device=together["device"],
-        loops=together["loops"] * OPERATIONS,
-        settings=together["settings"],
-        **times,
+    return replace(
+        together,
+        samples=tuple(seconds / OPERATIONS for seconds in together.samples),
+        warmups=tuple(seconds / OPERATIONS for seconds in together.warmups),
+        device_samples=tuple(seconds / OPERATIONS for seconds in together.device_samples),
+        loops=together.loops * OPERATIONS,
     )

@@ -20,7 +20,7 @@ from lesson_code.data import Sample
 from lesson_code.gpu_training.training import Batch, train_one_epoch
 from lesson_code.models import MNISTClassifier
 from results.cases import Family, names_of
-from results.summary import Entry
+from results.entry import Entry
 
 WORKERS = (0, 1, 2, 4, 8)
 REPETITIONS = 3  # a pass takes seconds

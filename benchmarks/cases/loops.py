@@ -14,7 +14,7 @@ from benchmarks.method import Arm, measure
 from lesson_code.devices import one_thread
 from lesson_code.lab.products import of_indexed_tensors, of_lists, of_tensors
 from results.cases import Family, names_of
-from results.summary import Entry
+from results.entry import Entry
 
 SIZE = 100
 QUICK_SIZE = 8

@@ -14,7 +14,7 @@ import torch
 from benchmarks.cases import Part, Plan
 from benchmarks.method import Arm, float32_products, measure
 from results.cases import Family, names_of
-from results.summary import Entry
+from results.entry import Entry
 
 SIZES = (64, 128, 256, 512, 1024, 2048, 4096, 8192)
 QUICK_SIZES = (64, 128)

@@ -32,7 +32,7 @@ from lesson_code.data import as_tensors, load_mnist
 from lesson_code.gpu_training.training import Batch, evaluate
 from lesson_code.models import MNISTClassifier, parameter_count
 from results.cases import ON, Family, names_of
-from results.summary import Entry, entry
+from results.entry import Entry, entry
 
 MNIST_BATCH = 64
 LARGE_BATCH, LARGE_WIDTH, LARGE_LAYERS = 1024, 4096, 4

@@ -16,7 +16,7 @@ from lesson_code.data import make_loaders
 from lesson_code.gpu_training.training import evaluate, train_one_epoch
 from lesson_code.models import MNISTClassifier
 from results.cases import Family, names_of
-from results.summary import Entry, entry
+from results.entry import Entry, entry
 
 GOAL_PERCENT = 97.0
 MOST_EPOCHS = 10

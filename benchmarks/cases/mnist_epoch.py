@@ -19,7 +19,7 @@ from lesson_code.data import Sample, as_tensors, load_mnist
 from lesson_code.gpu_training.training import Batch, train_one_epoch
 from lesson_code.models import MNISTClassifier
 from results.cases import Family, names_of
-from results.summary import Entry
+from results.entry import Entry
 
 BATCH_SIZE = 64
 SEED = 0

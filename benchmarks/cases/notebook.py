@@ -19,7 +19,7 @@ import torch
 from benchmarks.cases import MissingDataError, Part, Plan
 from lesson_code.data import full_mnist, lay_out_subset
 from results.cases import ON, Family, names_of
-from results.summary import Entry, entry
+from results.entry import Entry, entry
 
 NOTEBOOK = Path("docs/notebooks/2-3-2-gpu-training-solution.ipynb")
 EPOCHS = {

@@ -41,8 +41,8 @@ from lesson_code.mission.gpt2 import (
 )
 from lesson_code.timing import time_repeatedly
 from results.cases import Family, names_of
+from results.entry import Entry, entry
 from results.predictions import LOADERS, ORDER, RUNS, broken_order, keep_predictions
-from results.summary import Entry, entry
 
 BATCH_SIZE, QUICK_BATCH_SIZE = 8, 2
 QUICK = GPT2Config(layers=1, width=32, heads=2, vocabulary=64, context=16)
@@ -222,7 +222,7 @@ def _compare(plan: Plan, gpu: torch.device, name: str, recompute: Recompute) -> 
         for loader in LOADERS:
             traces[loader] = _diagnosed(training, loaders[loader], sizes, loader)
 
-    peak_flop_per_s = peak["amount"] / peak["median"]
+    peak_flop_per_s = peak.amount / peak.median
     at_peak_s = {
         "mfu": step_flops(sizes.config, sizes.batch) / peak_flop_per_s,
         "hfu": step_flops(sizes.config, sizes.batch, recompute) / peak_flop_per_s,

@@ -14,7 +14,7 @@ from lesson_code.data import as_tensors, load_mnist
 from lesson_code.foundations.losses import DIGIT_BATCH, DIGIT_EPOCHS, SoftmaxFirst, train_digits
 from lesson_code.foundations.modules import DigitClassifier
 from results.cases import Family, names_of
-from results.summary import Entry, entry
+from results.entry import Entry, entry
 
 OPTIMIZERS: dict[str, tuple[type[torch.optim.Optimizer], float]] = {
     "adam": (torch.optim.Adam, 1e-3),

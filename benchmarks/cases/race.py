@@ -9,6 +9,7 @@ The browser's entries come from no job: a reader races on the page, and saves wh
 """
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -20,7 +21,7 @@ from benchmarks.method import Arm, float32_products, measure
 from lesson_code.benchmarks.race import HIDDEN_WIDTHS, classifier, train_step
 from lesson_code.timing import time_repeatedly
 from results.cases import Family, names_of
-from results.summary import Entry
+from results.entry import Entry
 
 BATCH_SIZES = (16, 64, 256, 1024, 4096)
 QUICK_WIDTHS, QUICK_BATCH_SIZES = HIDDEN_WIDTHS[:2], BATCH_SIZES[:2]
@@ -93,7 +94,7 @@ def _compare(plan: Plan, hidden: tuple[int, int], batch_size: int) -> dict[str, 
         settings["too_slow"] = slow
     arms = {arm: t.arm(settings) for arm, t in trainings.items() if arm not in slow}
     entries = measure(arms, plan.repetitions)
-    return {arm: entry | {"loss": trainings[arm].loss} for arm, entry in entries.items()}
+    return {arm: replace(entry, loss=trainings[arm].loss) for arm, entry in entries.items()}
 
 
 class _Training:

@@ -21,7 +21,7 @@ from benchmarks.cases._training_step import (
 )
 from benchmarks.method import measure
 from results.cases import Family, names_of
-from results.summary import Entry
+from results.entry import Entry
 
 BATCH_SIZES = (32, 64, 128)
 PIXELS, QUICK_PIXELS, QUICK_BATCH = 224, 32, 2

@@ -13,7 +13,7 @@ from torch import nn
 from benchmarks.cases import Part, Plan
 from benchmarks.method import Arm, measure
 from results.cases import ON, Family, names_of
-from results.summary import Entry
+from results.entry import Entry
 
 WIDTHS = (64, 256, 1024, 4096)
 BATCH_SIZES = (16, 64, 256, 1024, 4096)

@@ -18,7 +18,7 @@ from benchmarks.cases import Part, Plan
 from benchmarks.method import in_turn
 from lesson_code.devices import synchronize
 from results.cases import ON, Family, names_of
-from results.summary import Entry, entry
+from results.entry import Entry, entry
 
 LAYERS = 4
 WIDTHS = {"cpu": 512, "cuda": 4096}  # of the layers, and the batch size too

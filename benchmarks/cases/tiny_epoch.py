@@ -15,7 +15,7 @@ from benchmarks.method import Arm, measure
 from lesson_code.gpu_training.training import Batch, train_one_epoch
 from lesson_code.models import TinyClassifier
 from results.cases import Family, names_of
-from results.summary import Entry
+from results.entry import Entry
 
 SIZES = (100, 200)
 BATCH_SIZE = 32

@@ -8,7 +8,7 @@ mission's model predicts for it; what that says would not fit is not tried.
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any, Protocol
 
@@ -20,6 +20,7 @@ from lesson_code.devices import synchronize
 from lesson_code.mission.choices import Optimizer
 from lesson_code.mission.gpt2 import GPT2Config, build, next_token_loss, precision
 from results.cases import Family, names_of
+from results.entry import Entry, entry
 from results.predictions import (
     CAP_BYTES,
     CONFIGURATIONS,
@@ -31,7 +32,6 @@ from results.predictions import (
     Configuration,
     keep_predictions,
 )
-from results.summary import Entry, entry
 
 CASE = "transformer_memory"
 QUICK = GPT2Config(layers=2, width=32, heads=2, vocabulary=64, context=16)
@@ -261,7 +261,8 @@ def _measure(plan: Plan, gpu: torch.device, c: Configuration) -> dict[str, Entry
     entries = {
         f"{c.name}.cuda_{phase}": _bytes(found[phase], gpu, c, seed=SEED) for phase in MOMENTS
     }
-    entries[f"{c.name}.cuda_peak"]["outcome"] = {name: float(n) for name, n in peaks.items()}
+    peak = f"{c.name}.cuda_peak"
+    entries[peak] = replace(entries[peak], outcome={n: float(size) for n, size in peaks.items()})
     return keep_predictions(CASE, entries)
 
 

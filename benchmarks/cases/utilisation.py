@@ -24,7 +24,7 @@ from lesson_code.devices import synchronize
 from lesson_code.mission.gpt2 import GPT2_SMALL, GPT2Config, build, next_token_loss, precision
 from lesson_code.models import MNISTClassifier
 from results.cases import Family, names_of
-from results.summary import Entry, entry
+from results.entry import Entry, entry
 
 MODELS = {"tiny": "MNIST classifier", "large": "GPT-2 small"}
 FORMATS = {"tiny": torch.float32, "large": torch.bfloat16}
@@ -90,8 +90,8 @@ def model_flop_utilisation(times: Entry, peak: Entry) -> list[float]:
     Raises:
         ValueError: If a step is faster than the peak: then one of them was measured wrongly.
     """
-    peak_flop_per_s = peak["amount"] / peak["median"]
-    shares = [100 * times["amount"] / (s * peak_flop_per_s) for s in times["samples"]]
+    peak_flop_per_s = peak.amount / peak.median
+    shares = [100 * times.amount / (s * peak_flop_per_s) for s in times.samples]
     if max(shares) > 100:
         raise ValueError(f"a step reached {max(shares):.0f} % of the peak, which can't be")
     return shares

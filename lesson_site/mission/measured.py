@@ -24,6 +24,7 @@ from lesson_site.errors import PageError
 from lesson_site.mission.numbers import percent
 from lesson_site.mission.table import Table, table_html
 from lesson_site.result_tables import machine_name
+from results.entry import Entry
 from results.predictions import (
     CAP_BYTES,
     CONFIGURATIONS,
@@ -46,7 +47,6 @@ from results.predictions import (
 )
 from results.quantities import write
 from results.store import RESULTS, Result, one_a_machine, open_store
-from results.summary import Entry
 
 Entries = Mapping[str, Entry]
 Row = tuple[str, ...]
@@ -181,7 +181,7 @@ def _where(result: Result, entries: Entries) -> str:
         )
         if version
     ]
-    models = sorted({str(e["settings"]["model_version"]) for e in _predicted(entries)})
+    models = sorted({str(e.settings["model_version"]) for e in _predicted(entries)})
     predicted = f"predicted by model {', '.join(models)}" if models else ""
     old = f"; the model is now {MODEL_VERSION}" if models and models != [MODEL_VERSION] else ""
     return "; ".join(filter(None, (result.where, ", ".join(versions), f"{predicted}{old}")))
@@ -193,7 +193,7 @@ def _source(what: str, result: Result, entries: Entries) -> str:
 
 
 def _predicted(entries: Entries) -> Iterator[Entry]:
-    return (entry for entry in entries.values() if "model_version" in entry.get("settings", {}))
+    return (entry for entry in entries.values() if "model_version" in entry.settings)
 
 
 # Memory
@@ -227,7 +227,7 @@ def _moments(c: Configuration, entries: Entries, skipped: Mapping[str, str]) -> 
     rows = [_bytes_row(title, c, phase, entries, reason) for phase, title in MOMENTS.items()]
     reserved = entries.get(f"{c.name}.cuda_reserved")
     if reserved:
-        rows.append(("Reserved by PyTorch", NONE, _gb(reserved["median"]), NONE, NONE))
+        rows.append(("Reserved by PyTorch", NONE, _gb(reserved.median), NONE, NONE))
     notes = (f"Skipped: {reason}.",) if reason else ()
     return Table(f"measured-{c.name}", _name(c), HEAD, tuple(rows), notes)
 
@@ -238,7 +238,7 @@ def _bytes_row(
     entry = entries.get(f"{c.name}.cuda_{phase}")
     if entry is None:
         return (title, _gb(c.phases[phase]), "skipped" if reason else NONE, NONE, NONE)
-    predicted, measured = entry["settings"]["predicted"], entry["median"]
+    predicted, measured = entry.settings["predicted"], entry.median
     agrees = within_tolerance(c, phase, predicted, measured)
     return (title, *_compared(predicted, measured), WITHIN if agrees else BEYOND)
 
@@ -259,7 +259,7 @@ def _every_configuration(entries: Entries, skipped: Mapping[str, str]) -> Table:
         if not found:
             rows.append((_name(c), "skipped" if c.name in skipped else NONE, NONE))
             continue
-        pairs = {phase: (e["settings"]["predicted"], e["median"]) for phase, e in found.items()}
+        pairs = {phase: (e.settings["predicted"], e.median) for phase, e in found.items()}
         agree = sum(within_tolerance(c, phase, *pair) for phase, pair in pairs.items())
         worst = max(pairs, key=lambda phase: abs(pairs[phase][1] / pairs[phase][0] - 1))
         rows.append(
@@ -287,8 +287,8 @@ def _optimizers(entries: Entries) -> Table:
                 rows.append((title, _gb(added), NONE, NONE, NONE))
                 continue
             with_state, without = (entry for entry in pair if entry)
-            predicted = with_state["settings"]["predicted"] - without["settings"]["predicted"]
-            measured = with_state["median"] - without["median"]
+            predicted = with_state.settings["predicted"] - without.settings["predicted"]
+            measured = with_state.median - without.median
             agrees = within_tolerance(c, "idle", predicted, measured)
             rows.append((title, *_compared(predicted, measured), WITHIN if agrees else BEYOND))
     caption = "What the optimizer keeps between two steps, FP32"
@@ -315,7 +315,7 @@ def _largest(entries: Entries) -> Table:
         if entry is None:
             rows.append((title, f"{predictions(MEMORY)[name]:.0f}", NONE, NONE))
             continue
-        predicted, measured = entry["settings"]["predicted"], entry["median"]
+        predicted, measured = entry.settings["predicted"], entry.median
         deviation = _deviation(predicted, measured) if predicted else NONE
         rows.append((title, f"{predicted:.0f}", f"{measured:.0f}", deviation))
     caption = f"The largest batch of GPT-2 small with AdamW under a cap of {_cap()}"
@@ -333,14 +333,14 @@ def _under_the_cap(entries: Entries) -> Table:
         if steps is None or peak is None:
             rows.append((title, says, NONE, NONE))
             continue
-        ran = steps["median"] == STEPS
-        how = f"{STEPS} steps ran" if ran else str(steps["settings"].get("ended", "ended early"))
-        fits = steps["settings"]["predicted"] == STEPS
+        ran = steps.median == STEPS
+        how = f"{STEPS} steps ran" if ran else str(steps.settings.get("ended", "ended early"))
+        fits = steps.settings["predicted"] == STEPS
         rows.append(
             (
                 title,
                 says,
-                f"{how}, peak {_gb(peak['median'])}",
+                f"{how}, peak {_gb(peak.median)}",
                 "as predicted" if ran == fits else "not as predicted",
             )
         )
@@ -368,7 +368,7 @@ def _overhead(entries: Entries) -> str:
     reserve = node.capacity_bytes - node.budget_bytes
     return _paragraph(
         f"Beyond what PyTorch reserves, the driver’s context and other programs held "
-        f"{_gb(entry['median'])}. The training node’s plan leaves {_gb(reserve)}, "
+        f"{_gb(entry.median)}. The training node’s plan leaves {_gb(reserve)}, "
         f"{percent(reserve / node.capacity_bytes)} % of its {to_gib(node.capacity_bytes):.0f} GiB, "
         "for that, for the libraries and for memory in pieces."
     )
@@ -400,7 +400,7 @@ def _shares(entries: Entries) -> Table:
                 for what in SHARES
             )
             found = tuple(
-                percent(entry["median"] / 100) if entry else NONE for entry in measured.values()
+                percent(entry.median / 100) if entry else NONE for entry in measured.values()
             )
             rows += [(f"{title}: model", *model), (f"{title}: measured", *found)]
     caption = "Shares of an iteration, in percent"
@@ -411,7 +411,7 @@ def _shares(entries: Entries) -> Table:
 
 def _kept(entries: Entries, name: str, said: Mapping[str, float]) -> float:
     """The prediction that the measurement kept, or the model's present one."""
-    return float(entries[name]["settings"]["predicted"] if name in entries else said[name])
+    return float(entries[name].settings["predicted"] if name in entries else said[name])
 
 
 def _about_shares() -> tuple[str, ...]:
@@ -434,10 +434,10 @@ def _constants(entries: Entries) -> Table | None:
         {what: entries.get(f"float32.none.{loader}.cuda_{what}") for what in SHARES}
         for loader in LOADERS
     )
-    baseline = {what: entry["median"] for what, entry in plain.items() if entry}
+    baseline = {what: entry.median for what, entry in plain.items() if entry}
     if len(baseline) < len(SHARES):
         return None
-    overlapped = {what: entry["median"] for what, entry in prefetch.items() if entry}
+    overlapped = {what: entry.median for what, entry in prefetch.items() if entry}
     rows = (
         ("Data, of 100 units", f"{DATA_UNITS}", f"{baseline['data']:.1f}"),
         ("Transfers, of 100 units", f"{TRANSFER_UNITS}", f"{baseline['transfer']:.1f}"),

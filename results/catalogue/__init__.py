@@ -36,7 +36,7 @@ from typing import Any
 from results import cases, derived, quantities
 from results.cases import Case, Family
 from results.derived import Entries
-from results.summary import Estimate, difference, estimate, rate, ratio, saving, share
+from results.summary import Estimate, difference, ratio, saving, share
 
 FOLDER = Path(__file__).parent
 PAIRS = {"ratio": ratio, "share": share, "saving": saving, "difference": difference}
@@ -128,13 +128,12 @@ def value_in(definition: Definition, entries: Entries) -> Estimate | None:
     if not found:
         return None
     if definition.kind == "measured":
-        return estimate(found[0], definition.fields.get("statistic", "median"))
+        return found[0].estimate(definition.fields.get("statistic", "median"))
+    if definition.kind == "rate":
+        return found[0].rate()
     try:
-        if definition.kind == "rate":
-            value_of_pair = rate(found[0])
-        else:
-            value_of_pair = PAIRS[definition.kind](*map(estimate, found))
-    except (ZeroDivisionError, KeyError):  # a zero below the line, or an entry without an amount
+        value_of_pair = PAIRS[definition.kind](*(entry.estimate() for entry in found))
+    except ZeroDivisionError:  # a zero below the line
         return None
     return value_of_pair if math.isfinite(value_of_pair.value) else None
 

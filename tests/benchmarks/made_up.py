@@ -2,13 +2,14 @@
 
 import copy
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from results import result_file
+from results import catalogue, result_file
 from results.catalogue import Definition
-from results.summary import entry
+from results.entry import Entry, entry
 
 CPU_MACHINE: dict[str, Any] = {
     "machine": "cpu-2-cores",
@@ -79,7 +80,21 @@ def part(**seconds: float) -> dict[str, Any]:
 
 def timed(median: float, device: str = "cpu") -> dict[str, Any]:
     """An entry of three samples with this median."""
-    return entry([0.98 * median, median, 1.02 * median], "s", device=device)
+    return entry([0.98 * median, median, 1.02 * median], "s", device=device).to_json()
+
+
+def placed(entries: Mapping[str, Mapping[str, Entry]]) -> dict[str, dict[str, Entry]]:
+    """Entries by case and name, with what their cases declare: where they run, sizes and arms."""
+    known = result_file.known_entries({d.name: d for d in catalogue.read()})
+    return {
+        case: {
+            name: replace(one, device=known[case][name].device, at=known[case][name].at)
+            if name in known.get(case, {})
+            else one
+            for name, one in of.items()
+        }
+        for case, of in entries.items()
+    }
 
 
 def result(cases: dict[str, dict[str, Any]], provenance: dict[str, Any]) -> dict[str, Any]:

@@ -8,13 +8,13 @@ import pytest
 from benchmarks import comparison
 from benchmarks.__main__ import main
 from results import result_file
-from results.summary import entry
+from results.entry import Entry, entry
 from tests.benchmarks.made_up import CPU_MACHINE, GPU_MACHINE, good, part, result
 
 NBSP = "\N{NO-BREAK SPACE}"
 
 
-def measured(median: float, spread: float = 0.0, unit: str = "s") -> dict[str, Any]:
+def measured(median: float, spread: float = 0.0, unit: str = "s") -> Entry:
     """An entry with this median and this distance between its quartiles."""
     return entry([median - spread, median, median + spread], unit, device="cpu")
 
@@ -95,7 +95,7 @@ def test_summarize_writes_a_table_a_case(
     """Median and spread with their units, noisy entries marked, skipped parts with their reason."""
     content = good()
     tiny = content["cases"]["tiny_epoch"]
-    tiny["samples_200"]["entries"]["samples_200.cpu"] = measured(0.002, 0.001)
+    tiny["samples_200"]["entries"]["samples_200.cpu"] = measured(0.002, 0.001).to_json()
     tiny["later"] = {**part(), "skipped": "no data"}
     del tiny["later"]["entries"]
     path = tmp_path / "r.json"

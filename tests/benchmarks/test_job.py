@@ -23,7 +23,7 @@ from benchmarks.cases import IncompletePartError, MissingDataError, Part, Plan, 
 from benchmarks.job import Forecast, Outcome
 from benchmarks.provenance import machine_slug
 from results import result_file
-from results.summary import entry
+from results.entry import entry
 from tests.benchmarks.made_up import CPU_MACHINE, GPU_MACHINE, catalogue_of, good
 from tests.building import REPOSITORY
 

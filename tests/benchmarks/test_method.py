@@ -21,7 +21,7 @@ from benchmarks.method import (
     unless_memory_lacks,
 )
 from lesson_code.timing import time_repeatedly
-from results.summary import entry
+from results.entry import entry
 
 CPU = torch.device("cpu")
 
@@ -59,8 +59,8 @@ def test_warmups_are_kept_apart(monkeypatch: pytest.MonkeyPatch) -> None:
 
     measured = measure({"a": Arm(clock.work(30.0, 1.0), CPU)}, repetitions=5)["a"]
 
-    assert measured["warmups"] == [30.0, 1.0]
-    assert measured["samples"] == pytest.approx([1.0] * 5)
+    assert list(measured.warmups) == [30.0, 1.0]
+    assert measured.samples == pytest.approx([1.0] * 5)
 
 
 def test_short_work_is_repeated_within_a_sample_and_divided(
@@ -72,8 +72,8 @@ def test_short_work_is_repeated_within_a_sample_and_divided(
 
     measured = measure({"a": Arm(work, CPU)}, repetitions=2, shortest_sample_s=0.05)["a"]
 
-    assert measured["loops"] == 50
-    assert measured["samples"] == pytest.approx([0.001, 0.001])
+    assert measured.loops == 50
+    assert measured.samples == pytest.approx([0.001, 0.001])
     assert len(work.started) == 2 + 2 * 50
 
 
@@ -85,8 +85,8 @@ def test_a_slow_first_run_does_not_make_short_work_look_long(
 
     measured = measure({"a": Arm(clock.work(0.2, 0.0003), CPU)}, shortest_sample_s=0.05)["a"]
 
-    assert 0.05 <= measured["loops"] * 0.0003
-    assert [0.0003] * 5 == pytest.approx(measured["samples"])
+    assert 0.05 <= measured.loops * 0.0003
+    assert [0.0003] * 5 == pytest.approx(measured.samples)
 
 
 def test_arms_take_turns(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -106,9 +106,9 @@ def test_loss_settings_and_seed_stand_beside_the_time(monkeypatch: pytest.Monkey
 
     measured = measure({"a": Arm(clock.work(1.0), CPU, {"batch_size": 64}, seed=3)})["a"]
 
-    assert measured["loss"] == 0.25
-    assert measured["settings"] == {"batch_size": 64}
-    assert measured["seed"] == 3
+    assert measured.loss == 0.25
+    assert measured.settings == {"batch_size": 64}
+    assert measured.seed == 3
 
 
 class FakeGPU:
@@ -159,7 +159,7 @@ def test_a_device_that_runs_ahead_is_waited_for(monkeypatch: pytest.MonkeyPatch)
 
     measured = measure({"cuda": Arm(gpu.launch, CUDA)}, repetitions=3)["cuda"]
 
-    assert measured["samples"] == pytest.approx([1.001] * 3)
+    assert measured.samples == pytest.approx([1.001] * 3)
 
 
 def test_events_of_the_device_stand_beside_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -168,9 +168,9 @@ def test_events_of_the_device_stand_beside_the_clock(monkeypatch: pytest.MonkeyP
 
     measured = measure({"cuda": Arm(gpu.launch, CUDA)}, 2, shortest_sample_s=0.05)["cuda"]
 
-    assert measured["loops"] == 5
-    assert measured["samples"] == pytest.approx([0.0102] * 2)  # four of five launches overlap
-    assert measured["device_samples"] == pytest.approx([0.0102] * 2)
+    assert measured.loops == 5
+    assert measured.samples == pytest.approx([0.0102] * 2)  # four of five launches overlap
+    assert measured.device_samples == pytest.approx([0.0102] * 2)
 
 
 def test_events_show_that_the_device_was_not_busy(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -184,15 +184,15 @@ def test_events_show_that_the_device_was_not_busy(monkeypatch: pytest.MonkeyPatc
 
     measured = measure({"cuda": Arm(work, CUDA)}, repetitions=1)["cuda"]
 
-    assert measured["samples"] == pytest.approx([3.001])
-    assert measured["device_samples"][0] <= 3.001 + 1e-9
+    assert measured.samples == pytest.approx([3.001])
+    assert measured.device_samples[0] <= 3.001 + 1e-9
 
 
 def test_no_events_on_a_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where there are none, the file says nothing of them."""
     clock = Clock(monkeypatch)
 
-    assert "device_samples" not in measure({"a": Arm(clock.work(1.0), CPU)})["a"]
+    assert () == measure({"a": Arm(clock.work(1.0), CPU)})["a"].device_samples
 
 
 class SlowingMachine:
@@ -214,8 +214,8 @@ def test_taking_turns_cancels_a_drift(monkeypatch: pytest.MonkeyPatch) -> None:
     in_turns = SlowingMachine(monkeypatch)
     both = measure({"a": Arm(in_turns.work, CPU), "b": Arm(in_turns.work, CPU)}, repetitions=5)
 
-    assert second["median"] > 1.1 * first["median"]
-    assert both["b"]["median"] == pytest.approx(both["a"]["median"], rel=0.025)
+    assert second.median > 1.1 * first.median
+    assert both["b"].median == pytest.approx(both["a"].median, rel=0.025)
 
 
 @pytest.mark.parametrize(
@@ -230,7 +230,7 @@ def test_turned_rounds_leave_nothing_if_even_and_one_runs_drift_if_odd(
 
     both = measure({name: Arm(machine.work, CPU) for name in "ab"}, repetitions=rounds)
 
-    apart = abs(both["b"]["median"] / both["a"]["median"] - 1)
+    apart = abs(both["b"].median / both["a"].median - 1)
     assert least <= apart <= most
 
 
@@ -243,7 +243,7 @@ def test_without_waiting_only_the_asking_is_measured(monkeypatch: pytest.MonkeyP
     start = time.perf_counter()
     gpu.launch()
     wrong = time.perf_counter() - start
-    right = measure({"cuda": Arm(gpu.launch, CUDA)})["cuda"]["median"]
+    right = measure({"cuda": Arm(gpu.launch, CUDA)})["cuda"].median
 
     assert wrong == pytest.approx(0.001)
     assert right == pytest.approx(1.001)
@@ -260,7 +260,7 @@ def test_waiting_only_at_the_end_measures_what_was_queued_before(
     gpu.launch()
     gpu.wait(CUDA)
     wrong = time.perf_counter() - start
-    right = measure({"cuda": Arm(gpu.launch, CUDA)})["cuda"]["median"]
+    right = measure({"cuda": Arm(gpu.launch, CUDA)})["cuda"].median
 
     assert wrong > 2.9
     assert right == pytest.approx(1.001)
@@ -274,8 +274,8 @@ def test_without_a_warm_up_the_first_run_is_in_the_mean(monkeypatch: pytest.Monk
     right = measure({"a": Arm(warm, CPU)}, repetitions=5)["a"]
 
     assert wrong == 6.0
-    assert right["median"] == 1.0
-    assert right["warmups"] == [26.0, 1.0]
+    assert right.median == 1.0
+    assert list(right.warmups) == [26.0, 1.0]
 
 
 def test_one_sample_may_be_the_disturbed_one(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -285,10 +285,10 @@ def test_one_sample_may_be_the_disturbed_one(monkeypatch: pytest.MonkeyPatch) ->
     wrong = measure({"a": Arm(once, CPU)}, repetitions=1)["a"]
     right = measure({"a": Arm(often, CPU)}, repetitions=5)["a"]
 
-    assert wrong["median"] == 9.0
-    assert not wrong["noisy"]
-    assert right["median"] == 1.0
-    assert right["largest"] == 9.0
+    assert wrong.median == 9.0
+    assert not wrong.noisy
+    assert right.median == 1.0
+    assert right.largest == 9.0
 
 
 def test_a_mean_follows_an_outlier(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -297,8 +297,8 @@ def test_a_mean_follows_an_outlier(monkeypatch: pytest.MonkeyPatch) -> None:
 
     measured = measure({"a": Arm(clock.work(1.0, 1.0, 1.0, 41.0, 1.0), CPU)}, repetitions=5)["a"]
 
-    assert statistics.mean(measured["samples"]) == 9.0
-    assert measured["median"] == 1.0
+    assert statistics.mean(measured.samples) == 9.0
+    assert measured.median == 1.0
 
 
 # What stands beside the time
@@ -312,8 +312,8 @@ def test_what_the_work_reached_stands_beside_its_time(monkeypatch: pytest.Monkey
 
     measured = measure({"a": arm}, repetitions=2)["a"]
 
-    assert measured["outcome"] == {"runs": 4.0}
-    assert measured["amount"] == 64
+    assert measured.outcome == {"runs": 4.0}
+    assert measured.amount == 64
 
 
 def test_each_arm_runs_under_its_own_switches(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -357,14 +357,14 @@ def test_precision_switches_are_put_back() -> None:
 
 def test_entry_leaves_out_what_is_not_known() -> None:
     """No key stands in a file with null in it."""
-    assert "loss" not in entry([1.0], "s", device="cpu", loss=None)
+    assert "loss" not in entry([1.0], "s", device="cpu", loss=None).to_json()
 
 
 def test_entry_keeps_plain_numbers() -> None:
     """What NumPy or integers gave can be written as JSON."""
     kept = entry([np.float32(1.5), 2], "s", device="cpu")  # type: ignore[list-item]
 
-    assert "[1.5, 2.0]" == json.dumps(kept["samples"])
+    assert "[1.5, 2.0]" == json.dumps(kept.samples)
 
 
 @pytest.mark.parametrize(
@@ -459,7 +459,7 @@ def test_peaks_do_not_count_what_lay_there_before(
 
     assert 64 == before
     assert measured is not None
-    assert [1100.0] * 3 == measured["samples"]
+    assert [1100.0] * 3 == list(measured.samples)
 
 
 def test_both_kinds_of_products_run_forward_and_backward() -> None:
@@ -476,7 +476,7 @@ def test_workspaces_are_in_no_peak() -> None:
     measured = peak_memory(lambda: (x @ x).sum().backward(), CUDA, before=before)
 
     assert measured is not None
-    assert 2**18 <= measured["median"] < 2**22
+    assert 2**18 <= measured.median < 2**22
     assert before == memory_before(CUDA) - 2 * 2**18
 
 
@@ -488,9 +488,9 @@ def test_peak_memory_of_known_tensors() -> None:
     measured = peak_memory(lambda: (torch.ones_like(lying), None)[1], CUDA)
 
     assert measured is not None
-    assert measured["unit"] == "bytes"
-    assert measured["median"] >= 2 * lying.numel() * lying.element_size()
-    assert measured["spread"] == 0.0
+    assert measured.unit == "bytes"
+    assert measured.median >= 2 * lying.numel() * lying.element_size()
+    assert measured.spread == 0.0
 
 
 @pytest.mark.gpu
@@ -500,5 +500,5 @@ def test_real_events_agree_with_the_clock() -> None:
 
     measured = measure({"cuda": Arm(lambda: torch.mm(matrix, matrix), CUDA)})["cuda"]
 
-    assert len(measured["device_samples"]) == len(measured["samples"])
-    assert measured["device_samples"][0] == pytest.approx(measured["samples"][0], rel=0.3)
+    assert len(measured.device_samples) == len(measured.samples)
+    assert measured.device_samples[0] == pytest.approx(measured.samples[0], rel=0.3)

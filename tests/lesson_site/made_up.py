@@ -2,10 +2,10 @@
 
 import math
 import re
-from typing import Any
 
 import pytest
 
+from results.entry import Entry, entry
 from results.store import Figure, Result, Store, read_catalogue
 from tests.lesson_site.test_figures import result
 
@@ -45,7 +45,7 @@ def results(kind: str) -> list[Result]:
     targets = {t for d in read_catalogue() for t in d.targets if not d.in_browser}
     if kind == "cpu":
         targets = {target for target in targets if "cuda" not in target}
-    cases: dict[str, dict[str, Any]] = {}
+    cases: dict[str, dict[str, Entry]] = {}
     for target in sorted(targets):
         case, _, name = target.partition(":")
         cases.setdefault(case, {})[name] = made_up_entry(target, noisy=kind == "noisy")
@@ -57,21 +57,13 @@ def store(kind: str) -> Store:
     return Store(read_catalogue(), results(kind))
 
 
-def made_up_entry(target: str, noisy: bool = False) -> dict[str, Any]:
-    """An entry as result files have it, five samples around the value."""
+def made_up_entry(target: str, noisy: bool = False) -> Entry:
+    """An entry of five samples around the value."""
     value = value_of(target)
-    spread = value * (0.3 if noisy else 0.01)
-    return {
-        "unit": "percent" if "accuracy" in target else "bytes" if "peak" in target else "s",
-        "device": "cuda" if "cuda" in target else "cpu",
-        "median": value,
-        "smallest": value - spread,
-        "largest": value + spread,
-        "spread": spread,
-        "noisy": noisy,
-        "samples": [value] * 5,
-        "amount": amount_of(target),
-    }
+    spread = 0.3 if noisy else 0.01
+    unit = "percent" if "accuracy" in target else "bytes" if "peak" in target else "s"
+    samples = [value * (1 + step * spread) for step in (-1, -0.5, 0, 0.5, 1)]
+    return entry(samples, unit, device="cpu", amount=amount_of(target))
 
 
 def value_of(target: str) -> float:

@@ -689,7 +689,7 @@ def test_pipeline_finding_follows_the_times(
 def raced(racers: dict[str, dict[int, float]], gpu: str | None = None) -> Result:
     """Rates of the lesson's model by racer and batch size; in a browser where it has its racers."""
     entries = {
-        f"width_256.batch_{size}.{racer}": {**entry(size / rate), "amount": size}
+        f"width_256.batch_{size}.{racer}": entry(size / rate, amount=size)
         for racer, rates in racers.items()
         for size, rate in rates.items()
     }

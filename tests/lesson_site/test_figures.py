@@ -16,6 +16,8 @@ from results import cases, result_file
 from results import store as figure_store
 from results.catalogue import Definition
 from results.claims import ClaimError, holds
+from results.entry import Entry
+from results.entry import entry as made_entry
 from results.result_file import BadResultError
 from results.store import (
     FigureError,
@@ -27,26 +29,19 @@ from results.store import (
     read_result,
     sort_results,
 )
-from tests.benchmarks.made_up import good
+from tests.benchmarks.made_up import good, placed
 
 NBSP = "\N{NO-BREAK SPACE}"
 
 
-def entry(value: float, spread: float = 0.0, noisy: bool = False) -> dict[str, Any]:
-    """An entry of a result file."""
-    ends = {"smallest": value - spread, "largest": value + spread}
-    return {
-        "unit": "s",
-        "median": value,
-        "spread": spread,
-        "noisy": noisy,
-        "samples": [value] * 5,
-        **ends,
-    }
+def entry(value: float, spread: float = 0.0, amount: float = 0.0) -> Entry:
+    """An entry of five samples, a spread apart on each side."""
+    samples = [value + spread * step for step in (-1, -0.5, 0, 0.5, 1)]
+    return made_entry(samples, "s", device="cpu", amount=amount)
 
 
 def result(
-    cases: dict[str, dict[str, dict[str, Any]]],
+    cases: dict[str, dict[str, Entry]],
     gpu: str | None = None,
     date: str = "2026-11-21",
     quick: bool = False,
@@ -62,7 +57,7 @@ def result(
         "date": date,
         "quick": quick,
     }
-    return Result(provenance, cases)
+    return Result(provenance, placed(cases))
 
 
 CPU_ONLY = result({"mnist_epoch": {"cpu": entry(8.0, 0.3), "loader_only": entry(6.0, 0.1)}})
@@ -106,7 +101,7 @@ def test_a_measured_figure_says_where_and_when(definitions: list[Definition]) ->
 
 def test_noise_is_said_on_the_page(definitions: list[Definition]) -> None:
     """A noisy measurement carries the word in its source."""
-    noisy = result({"mnist_epoch": {"cpu": entry(8.0, 3.0, noisy=True)}})
+    noisy = result({"mnist_epoch": {"cpu": entry(8.0, 3.0)}})
 
     figure = Store(definitions, [noisy]).figure("mnist_epoch.cpu")
 
@@ -236,7 +231,7 @@ def test_of_one_day_the_last_run_comes_first() -> None:
 
 def test_a_full_run_is_preferred_to_a_newer_partial_one() -> None:
     """A run of one case alone takes no place in prose beside the numbers of the full one."""
-    every: dict[str, dict[str, Any]] = {name: {"x": entry(1.0)} for name in cases.names()}
+    every = {name: {"x": entry(1.0)} for name in cases.names()}
     full = result(every, date="2026-11-20")
     partial = result({"loops": {"x": entry(2.0)}}, date="2026-11-22")
 

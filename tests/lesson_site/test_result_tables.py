@@ -5,6 +5,7 @@ import itertools
 import json
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -26,10 +27,10 @@ from lesson_site.result_tables import (
     read_page,
 )
 from results.catalogue import FROM_RESULTS, Definition
+from results.entry import entry as method_entry
 from results.predictions import keep_predictions
-from results.result_file import known_entries
+from results.result_file import entries_of, known_entries
 from results.store import Result, Store, one_a_machine, read_catalogue
-from results.summary import entry as method_entry
 from tests.benchmarks.made_up import GPU_MACHINE, RACED_IN_A_BROWSER, raced
 from tests.benchmarks.made_up import result as result_content
 from tests.building import REPOSITORY, build
@@ -116,7 +117,7 @@ def test_rows_are_figures_and_columns_are_machines() -> None:
 
 def test_a_noisy_value_says_so_in_words() -> None:
     """No colour and no mark alone."""
-    html = walk(machine({"round": entry(8.0, 3.0, noisy=True)}))
+    html = walk(machine({"round": entry(8.0, 3.0)}))
 
     assert [f"8{NBSP}s (noisy)"] == cell(html, "walk.round")
 
@@ -318,18 +319,13 @@ def test_the_known_names_are_those_of_the_catalogue() -> None:
 def browser() -> Result:
     """A race that a browser's file holds."""
     content = raced()
-    cases = {"race": {n: e for p in content["cases"]["race"].values() for n, e in _entries(p)}}
-    return Result(content["provenance"], cases, "browser/2026-11-22.json")
-
-
-def _entries(part: dict[str, Any]) -> list[tuple[str, Any]]:
-    return list(part.get("entries", {}).items())
+    return Result(content["provenance"], entries_of(content), "browser/2026-11-22.json")
 
 
 def pytorch() -> Result:
     """The race of a machine with a GPU."""
     names = ("width_256.batch_16.cpu", "width_256.batch_16.cuda")
-    return machine({name: {**entry(0.001), "amount": 16} for name in names}, "A GPU", case="race")
+    return machine({name: entry(0.001, amount=16) for name in names}, "A GPU", case="race")
 
 
 def tables_of(html: str) -> dict[str, ElementTree.Element]:
@@ -510,9 +506,10 @@ def made_up_file(machine_name: str) -> dict[str, Any]:
         )
         one = {"finished": "2026-11-21T14:00Z", "took_s": 9.0, "load_average": 0.1, "entries": {}}
         part = parts.setdefault(case, {"all": one})["all"]
-        part["entries"][name] = {**made, "amount": 2e9}
+        part["entries"][name] = replace(made, amount=2e9)
     for case, of in parts.items():
-        keep_predictions(case, of["all"]["entries"])
+        kept = keep_predictions(case, of["all"]["entries"])
+        of["all"]["entries"] = {name: one.to_json() for name, one in kept.items()}
     return result_content(parts, {**GPU_MACHINE, "machine": machine_name, "gpu": machine_name})
 
 

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from benchmarks import cases
 from lesson_code.mission.constants import MODEL_VERSION
 from lesson_code.mission.memory import to_gb
+from results.entry import entry
 from results.predictions import (
     CONFIGURATIONS,
     LAPTOP,
@@ -19,7 +21,6 @@ from results.predictions import (
     problems,
     within_tolerance,
 )
-from results.summary import entry
 
 MIB = 2**20
 XL = Configuration("xl", 1, "fp32", "adam", "none")
@@ -108,9 +109,9 @@ def test_a_measured_entry_keeps_prediction_and_version() -> None:
 
     kept = keep_predictions("transformer_memory", entries)
 
-    idle = kept["xl.b1.fp32.adam.none.cuda_idle"]["settings"]
+    idle = kept["xl.b1.fp32.adam.none.cuda_idle"].settings
     assert {"batch": 1, "predicted": XL.phases["idle"], "model_version": MODEL_VERSION} == idle
-    assert "settings" not in kept["cuda_context"]
+    assert {} == kept["cuda_context"].settings
     assert not list(problems("transformer_memory", kept))
 
 
@@ -118,8 +119,9 @@ def test_a_prediction_that_the_model_no_longer_gives_is_a_problem() -> None:
     """Both numbers are named; with another version of the model it is history."""
     name = f"{XL.name}.cuda_idle"
     kept = keep_predictions("transformer_memory", {name: entry([1.0], "bytes", device="cuda")})
-    settings = kept[name]["settings"]
+    settings = dict(kept[name].settings)
     settings["predicted"] -= 1
+    kept[name] = replace(kept[name], settings=settings)
 
     [problem] = problems("transformer_memory", kept)
     settings["model_version"] = "0.9.0"

@@ -3,7 +3,7 @@
 import pytest
 
 from results import summary
-from results.summary import Estimate, entry, estimate, summarise
+from results.summary import Estimate, summarise
 
 
 def test_summary_of_known_samples() -> None:
@@ -49,14 +49,6 @@ def test_no_samples_are_refused() -> None:
         summarise([])
 
 
-def test_an_estimate_is_one_statistic_of_an_entry() -> None:
-    """The median unless another one is asked for, with the spread and the ends beside it."""
-    measured = entry([1.0, 2.0, 3.0], "s", device="cpu")
-
-    assert Estimate(2.0, 1.0, True, 3, 1.0, 3.0) == estimate(measured)
-    assert 3.0 == estimate(measured, "largest").value
-
-
 def test_ratio_and_share_carry_the_spread() -> None:
     """Relative spreads of 3 % and 4 % make one of 5 %."""
     quotient = summary.ratio(Estimate(10.0, 0.3), Estimate(4.0, 0.16, noisy=True))
@@ -81,11 +73,3 @@ def test_zero_above_the_line_is_a_number_and_below_it_none() -> None:
     assert summary.ratio(Estimate(0.0, 2.0), Estimate(4.0, 1.0)) == Estimate(0.0, 0.5)
     with pytest.raises(ZeroDivisionError):
         summary.ratio(Estimate(4.0), Estimate(0.0))
-
-
-def test_rate_divides_the_amount_by_the_time() -> None:
-    """With the relative spread of the time."""
-    timed = entry([1.9, 2.0, 2.1], "s", device="cpu", amount=100)
-
-    assert summary.rate(timed).value == 50.0
-    assert summary.rate(timed).spread == pytest.approx(2.5)

@@ -10,7 +10,7 @@ from torch import nn
 from benchmarks.cases import Plan, accumulation
 from benchmarks.cases._training_step import Training
 from benchmarks.cases.accumulation import AccumulatedStep
-from results.summary import Entry
+from results.entry import Entry
 
 
 def measured(plan: Plan) -> dict[str, Entry]:
@@ -27,11 +27,11 @@ def test_both_ways_run_and_the_small_model_learns_the_same(
     entries = measured(Plan(tmp_path, quick=True, gpu=torch.device("cpu")))
 
     assert set(accumulation.TIMES) == set(entries)
-    assert all(math.isfinite(entry["loss"]) for entry in entries.values())
+    assert all(math.isfinite(entry.loss) for entry in entries.values())
     one, four = (entries[f"mlp.cuda_{arm}"] for arm in accumulation.ARMS)
-    assert one["outcome"] == pytest.approx(four["outcome"], rel=1e-5)
-    assert [1, 4] == [entry["settings"]["micro_batches"] for entry in (one, four)]
-    assert {8} == {entry["amount"] for entry in entries.values()}
+    assert one.outcome == pytest.approx(four.outcome, rel=1e-5)
+    assert [1, 4] == [entry.settings["micro_batches"] for entry in (one, four)]
+    assert {8} == {entry.amount for entry in entries.values()}
 
 
 def test_accumulated_gradients_are_those_of_the_whole_batch() -> None:
@@ -63,9 +63,9 @@ def test_accumulation_lowers_the_peak_on_a_gpu(
     monkeypatch.setattr(accumulation, "BATCH", 32)
     entries = measured(Plan(tmp_path))
 
-    one, four = (entries[f"resnet50.cuda_{arm}_peak"]["median"] for arm in accumulation.ARMS)
+    one, four = (entries[f"resnet50.cuda_{arm}_peak"].median for arm in accumulation.ARMS)
 
     assert set(accumulation.ENTRIES) == set(entries)
     assert four < one
-    mlp = [entries[f"mlp.cuda_{arm}"]["outcome"] for arm in accumulation.ARMS]
+    mlp = [entries[f"mlp.cuda_{arm}"].outcome for arm in accumulation.ARMS]
     assert mlp[0] == pytest.approx(mlp[1], rel=1e-3)

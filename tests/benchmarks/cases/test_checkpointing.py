@@ -9,7 +9,7 @@ from torch import nn
 
 from benchmarks.cases import Plan, checkpointing
 from benchmarks.cases._training_step import resnet50
-from results.summary import Entry
+from results.entry import Entry
 
 
 def measured(plan: Plan) -> dict[str, Entry]:
@@ -25,9 +25,9 @@ def test_checkpointing_changes_no_loss(model: str, tmp_path: Path, one_thread: N
     entries = measured(Plan(tmp_path, quick=True, gpu=torch.device("cpu")))
 
     plain, checkpointed = (entries[f"{model}.{arm}"] for arm in checkpointing.ARMS)
-    assert plain["outcome"] == pytest.approx(checkpointed["outcome"], rel=1e-5)
-    assert all(math.isfinite(e["loss"]) for e in (plain, checkpointed))
-    assert [False, True] == [e["settings"]["checkpointed"] for e in (plain, checkpointed)]
+    assert plain.outcome == pytest.approx(checkpointed.outcome, rel=1e-5)
+    assert all(math.isfinite(e.loss) for e in (plain, checkpointed))
+    assert [False, True] == [e.settings["checkpointed"] for e in (plain, checkpointed)]
     assert set(checkpointing.TIMES) == set(entries)
 
 
@@ -69,7 +69,5 @@ def test_checkpointing_lowers_the_peak_on_a_gpu(
     assert set(checkpointing.ENTRIES) == set(entries)
     for model in checkpointing.MODELS:
         plain, checkpointed = (f"{model}.{arm}" for arm in checkpointing.ARMS)
-        assert entries[f"{checkpointed}_peak"]["median"] < entries[f"{plain}_peak"]["median"]
-        assert entries[plain]["outcome"] == pytest.approx(
-            entries[checkpointed]["outcome"], rel=1e-2
-        )
+        assert entries[f"{checkpointed}_peak"].median < entries[f"{plain}_peak"].median
+        assert entries[plain].outcome == pytest.approx(entries[checkpointed].outcome, rel=1e-2)

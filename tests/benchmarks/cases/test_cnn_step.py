@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from benchmarks.cases import Plan, cnn_step
-from results.summary import Entry
+from results.entry import Entry
 
 
 def measured(plan: Plan) -> dict[str, Entry]:
@@ -21,11 +21,11 @@ def test_every_arm_runs_on_the_same_weights_and_images(tmp_path: Path, one_threa
 
     peaks = {name for name in cnn_step.ENTRIES if name.endswith("_peak")}
     assert set(cnn_step.ENTRIES) - peaks == set(entries)
-    assert all(math.isfinite(entry["loss"]) for entry in entries.values())
+    assert all(math.isfinite(entry.loss) for entry in entries.values())
     for batch in ("batch_8.", "batch_128."):
-        first = [e["outcome"]["first_loss"] for n, e in entries.items() if n.startswith(batch)]
+        first = [e.outcome["first_loss"] for n, e in entries.items() if n.startswith(batch)]
         assert first == pytest.approx([first[0]] * len(first), rel=0.02)
-    float32 = [entries[f"batch_8.{device}_float32"]["outcome"] for device in ("cpu", "cuda")]
+    float32 = [entries[f"batch_8.{device}_float32"].outcome for device in ("cpu", "cuda")]
     assert float32[0] == float32[1]
 
 
@@ -33,7 +33,7 @@ def test_settings_are_complete(tmp_path: Path, one_thread: None) -> None:
     """Model, image size, optimizer, batch size and format stand beside the time."""
     [entry] = measured(Plan(tmp_path, quick=True, gpu=None)).values()
 
-    assert entry["settings"] == {
+    assert entry.settings == {
         "model": "ResNet-18",
         "pixels": 32,
         "optimizer": "SGD, lr 0.01, momentum 0.9",
@@ -42,7 +42,7 @@ def test_settings_are_complete(tmp_path: Path, one_thread: None) -> None:
         "loss_scaling": False,
         "tf32": False,
     }
-    assert 2 == entry["amount"]
+    assert 2 == entry.amount
 
 
 def test_a_full_run_has_resnet_18_and_the_sizes_that_the_names_say(tmp_path: Path) -> None:
@@ -61,8 +61,8 @@ def test_cnn_step_on_a_gpu(tmp_path: Path) -> None:
     """On any GPU everything is measured, and the GPU starts from the CPU's loss."""
     entries = measured(Plan(tmp_path, quick=True))
 
-    cpu, cuda = (entries[f"batch_8.{device}_float32"]["outcome"] for device in ("cpu", "cuda"))
+    cpu, cuda = (entries[f"batch_8.{device}_float32"].outcome for device in ("cpu", "cuda"))
 
     assert set(cnn_step.ENTRIES) == set(entries)
     assert cpu["first_loss"] == pytest.approx(cuda["first_loss"], rel=1e-3)
-    assert all(math.isfinite(e["loss"]) for e in entries.values() if e["unit"] == "s")
+    assert all(math.isfinite(e.loss) for e in entries.values() if e.unit == "s")

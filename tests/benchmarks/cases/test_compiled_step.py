@@ -21,12 +21,12 @@ def test_the_first_call_compiles_and_the_loss_stays(tmp_path: Path, one_thread: 
 
     assert {f"mnist.cpu_{arm}" for arm in ("eager", "compiled", "first_call")} == set(entries)
     first, later = entries["mnist.cpu_first_call"], entries["mnist.cpu_compiled"]
-    assert first["median"] > 5 * later["smallest"]
-    assert 1 == len(first["warmups"])
-    eager_loss = entries["mnist.cpu_eager"]["outcome"]["loss_of_step_20"]
-    assert eager_loss == pytest.approx(later["outcome"]["loss_of_step_20"], rel=1e-3)
+    assert first.median > 5 * later.smallest
+    assert 1 == len(first.warmups)
+    eager_loss = entries["mnist.cpu_eager"].outcome["loss_of_step_20"]
+    assert eager_loss == pytest.approx(later.outcome["loss_of_step_20"], rel=1e-3)
     assert eager_loss < 1.5  # it began at ln 10
-    assert 64 == later["amount"]
+    assert 64 == later.amount
 
 
 def test_every_network_on_every_device(
@@ -51,8 +51,8 @@ def test_every_network_on_every_device(
 
     assert set(compiled_step.ENTRIES) == set(entries)
     assert len(parts) * (1 + 2) == len(fresh)
-    assert 2 == len(entries["large.cuda_first_call"]["samples"])
-    assert {8} == {e["amount"] for name, e in entries.items() if "first_call" not in name}
+    assert 2 == len(entries["large.cuda_first_call"].samples)
+    assert {8} == {e.amount for name, e in entries.items() if "first_call" not in name}
 
 
 def test_the_large_network_is_as_large_as_it_says() -> None:
@@ -76,7 +76,7 @@ def test_compiled_steps_on_a_gpu(tmp_path: Path) -> None:
         eager, compiled, first = (
             entries[f"{where}_{arm}"] for arm in ("eager", "compiled", "first_call")
         )
-        assert first["median"] > compiled["median"]
-        assert eager["outcome"]["loss_of_step_20"] == pytest.approx(
-            compiled["outcome"]["loss_of_step_20"], abs=0.05
+        assert first.median > compiled.median
+        assert eager.outcome["loss_of_step_20"] == pytest.approx(
+            compiled.outcome["loss_of_step_20"], abs=0.05
         )

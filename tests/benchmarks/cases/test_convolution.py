@@ -32,15 +32,14 @@ def test_every_format_and_layout_is_measured_with_its_error(
     entries = part.measure()
 
     assert {n for n in convolution.ENTRIES if n.startswith("channels_64.")} == set(entries)
-    assert all(entry["smallest"] > 0 and entry["amount"] > 0 for entry in entries.values())
+    assert all(entry.smallest > 0 and entry.amount > 0 for entry in entries.values())
     error = {
-        name.partition(".")[2]: entry["outcome"]["relative_error"]
-        for name, entry in entries.items()
+        name.partition(".")[2]: entry.outcome["relative_error"] for name, entry in entries.items()
     }
-    assert error["cuda_bfloat16"] > 3 * error["cuda_float16"]
-    assert error["cuda_float16"] > 30 * error["cuda_float32"] > 0
-    assert error["cuda_float16"] == pytest.approx(error["cuda_float16_channels_last"], rel=0.1)
-    assert entries["channels_64.cuda_tf32_channels_last"]["settings"]["channels_last"]
+    assert error["bfloat16"] > 3 * error["float16"]
+    assert error["float16"] > 30 * error["float32"] > 0
+    assert error["float16"] == pytest.approx(error["float16_channels_last"], rel=0.1)
+    assert entries["channels_64.cuda_tf32_channels_last"].settings["channels_last"]
 
 
 def test_without_a_gpu_there_is_float32_only(tmp_path: Path) -> None:
@@ -63,9 +62,9 @@ def test_convolutions_on_a_gpu(tmp_path: Path) -> None:
     assert set(convolution.ENTRIES) == set(entries)
     for shape in SHAPES:
         error = {
-            name: entries[f"{shape}.{name}"]["outcome"]["relative_error"]
+            name: entries[f"{shape}.cuda_{name}"].outcome["relative_error"]
             for name in convolution.FORMATS
         }
-        assert error["cuda_float32"] < 1e-4  # a fast algorithm for small kernels is less exact
-        assert error["cuda_tf32"] < 2e-3
-        assert error["cuda_float32"] < error["cuda_float16"] < error["cuda_bfloat16"] < 0.02
+        assert error["float32"] < 1e-4  # a fast algorithm for small kernels is less exact
+        assert error["tf32"] < 2e-3
+        assert error["float32"] < error["float16"] < error["bfloat16"] < 0.02

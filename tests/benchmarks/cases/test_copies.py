@@ -18,10 +18,10 @@ def test_every_way_is_measured_with_its_bytes(tmp_path: Path) -> None:
 
     between = {f"mb_1.{way}" for way in copies.WAYS}
     assert {"cpu_copy", "cuda_copy"} | between == set(entries) <= set(copies.ENTRIES)
-    assert {1e6} == {entries[name]["amount"] for name in between}
-    assert 2 * 10e6 == entries["cpu_copy"]["amount"]
-    assert "read and written" == entries["cuda_copy"]["settings"]["bytes_counted"]
-    assert all(entry["smallest"] > 0 for entry in entries.values())
+    assert {1e6} == {entries[name].amount for name in between}
+    assert 2 * 10e6 == entries["cpu_copy"].amount
+    assert "read and written" == entries["cuda_copy"].settings["bytes_counted"]
+    assert all(entry.smallest > 0 for entry in entries.values())
 
 
 def test_a_full_run_copies_far_more_than_caches_hold(tmp_path: Path) -> None:
@@ -50,7 +50,4 @@ def test_pinned_memory_is_not_slower(tmp_path: Path) -> None:
 
     quick = {"cpu_copy", "cuda_copy", *(f"mb_1.{way}" for way in copies.WAYS)}
     assert quick == set(entries)
-    assert (
-        0.8 * entries["mb_1.pinned_to_cuda"]["median"]
-        <= (entries["mb_1.pageable_to_cuda"]["median"])
-    )
+    assert 0.8 * entries["mb_1.pinned_to_cuda"].median <= (entries["mb_1.pageable_to_cuda"].median)

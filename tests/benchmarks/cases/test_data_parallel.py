@@ -37,9 +37,9 @@ def test_two_processes_train_as_one(tmp_path: Path) -> None:
     [(name, entry)] = parts["gpus_2"].measure().items()
 
     assert "gpus_2.cuda" == name
-    assert (2, 3) == (len(entry["samples"]), len(entry["warmups"]))
-    assert 2 * case.QUICK_TEXTS == entry["amount"]
-    assert 3.0 < entry["loss"] < 5.0
+    assert (2, 3) == (len(entry.samples), len(entry.warmups))
+    assert 2 * case.QUICK_TEXTS == entry.amount
+    assert 3.0 < entry.loss < 5.0
 
 
 def test_an_error_in_a_process_ends_the_part() -> None:
@@ -57,5 +57,5 @@ def test_one_gpu_trains(tmp_path: Path) -> None:
 
     [entry] = part.measure().values()
 
-    assert "cuda" == entry["device"]
-    assert entry["smallest"] > 0
+    assert "cuda" == entry.device
+    assert entry.smallest > 0

@@ -22,9 +22,9 @@ def test_the_same_device_agrees_with_itself(tmp_path: Path, one_thread: None) ->
 
     assert set(device_agreement.ENTRIES) == set(entries)
     entry = entries["cuda_largest_difference"]
-    assert {"largest_difference": 0.0} == entry["outcome"]
-    assert {RESOLUTION} == set(entry["samples"])
-    assert RESOLUTION == entry["settings"]["differences_below_count_as"]
+    assert {"largest_difference": 0.0} == entry.outcome
+    assert {RESOLUTION} == set(entry.samples)
+    assert RESOLUTION == entry.settings["differences_below_count_as"]
 
 
 def test_a_difference_is_found(
@@ -45,7 +45,7 @@ def test_a_difference_is_found(
 
     entry = part.measure()["cuda_largest_difference"]
 
-    assert 1e-3 == pytest.approx(entry["median"])
+    assert 1e-3 == pytest.approx(entry.median)
 
 
 def test_a_run_is_20_steps_from_its_seed(one_thread: None) -> None:
@@ -69,4 +69,4 @@ def test_cpu_and_gpu_agree(tmp_path: Path) -> None:
     entries = part.measure()
 
     assert set(device_agreement.ENTRIES) == set(entries)
-    assert 1e-3 > entries["cuda_largest_difference"]["largest"]
+    assert 1e-3 > entries["cuda_largest_difference"].largest

@@ -17,9 +17,9 @@ def test_both_sizes_on_every_device(tmp_path: Path, one_thread: None) -> None:
     }
 
     assert set(elementwise.ENTRIES) == set(entries)
-    assert all(entry["smallest"] > 0 for entry in entries.values())
-    assert 10 == entries["small.cuda_with_transfer"]["settings"]["elements"]
-    assert entries["large.cpu"]["median"] > entries["small.cpu"]["median"]
+    assert all(entry.smallest > 0 for entry in entries.values())
+    assert 10 == entries["small.cuda_with_transfer"].settings["elements"]
+    assert entries["large.cpu"].median > entries["small.cpu"].median
 
 
 def test_without_a_gpu_the_cpu_stands_alone(tmp_path: Path) -> None:
@@ -50,4 +50,4 @@ def test_the_trip_takes_time(tmp_path: Path) -> None:
     assert set(elementwise.ENTRIES) == set(entries)
     for size in elementwise.SIZES:
         there, trip = entries[f"{size}.cuda"], entries[f"{size}.cuda_with_transfer"]
-        assert trip["median"] > there["median"]
+        assert trip.median > there.median

@@ -8,7 +8,7 @@ from torch import nn
 
 from benchmarks.cases import Plan, foundations_step
 from lesson_code.foundations import acceleration
-from results.summary import Entry
+from results.entry import Entry
 
 CPU = torch.device("cpu")
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -24,10 +24,10 @@ def test_every_format_learns_the_same(tmp_path: Path) -> None:
 
     assert set(foundations_step.ENTRIES) == set(entries)
     for entry in entries.values():
-        assert 2.0 < entry["outcome"]["loss_of_step_1"] < 2.7
-        assert entry["median"] < entry["outcome"]["loss_of_step_1"] - 0.3
-        assert pytest.approx(entries["cpu_float32"]["median"], abs=0.02) == entry["median"]
-        assert 0 == entry["outcome"]["skipped_steps"]
+        assert 2.0 < entry.outcome["loss_of_step_1"] < 2.7
+        assert entry.median < entry.outcome["loss_of_step_1"] - 0.3
+        assert pytest.approx(entries["cpu_float32"].median, abs=0.02) == entry.median
+        assert 0 == entry.outcome["skipped_steps"]
 
 
 def test_a_skipped_step_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -61,4 +61,4 @@ def test_a_gpu_learns_as_well_in_each_format(tmp_path: Path) -> None:
     cpu, cuda = (part.measure() for part in foundations_step.parts(Plan(tmp_path, quick=True)))
 
     for entry in cuda.values():
-        assert pytest.approx(cpu["cpu_float32"]["median"], abs=0.05) == entry["median"]
+        assert pytest.approx(cpu["cpu_float32"].median, abs=0.05) == entry.median

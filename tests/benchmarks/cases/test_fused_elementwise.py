@@ -18,10 +18,10 @@ def test_eager_and_compiled_agree_on_the_cpu(tmp_path: Path, one_thread: None) -
 
     assert {"cpu_eager", "cpu_compiled"} == set(entries)
     tensor_bytes = 4 * 2**16
-    assert 8 * tensor_bytes == entries["cpu_eager"]["amount"]
-    assert 3 * tensor_bytes == entries["cpu_compiled"]["amount"]
-    assert 1e-5 > entries["cpu_compiled"]["outcome"]["largest_difference"]
-    assert all(entry["smallest"] > 0 for entry in entries.values())
+    assert 8 * tensor_bytes == entries["cpu_eager"].amount
+    assert 3 * tensor_bytes == entries["cpu_compiled"].amount
+    assert 1e-5 > entries["cpu_compiled"].outcome["largest_difference"]
+    assert all(entry.smallest > 0 for entry in entries.values())
 
 
 def test_every_way_on_a_gpu_takes_part(
@@ -44,9 +44,9 @@ def test_every_way_on_a_gpu_takes_part(
     }
 
     assert set(fused_elementwise.ENTRIES) == set(entries)
-    assert 0.25 == pytest.approx(entries["cuda_triton"]["outcome"]["largest_difference"])
-    assert 0.25 == pytest.approx(entries["cuda_extension"]["outcome"]["largest_difference"])
-    assert 0 == entries["cuda_compiled"]["outcome"]["largest_difference"]
+    assert 0.25 == pytest.approx(entries["cuda_triton"].outcome["largest_difference"])
+    assert 0.25 == pytest.approx(entries["cuda_extension"].outcome["largest_difference"])
+    assert 0 == entries["cuda_compiled"].outcome["largest_difference"]
 
 
 def test_without_triton_the_reason_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -79,4 +79,4 @@ def test_every_kernel_is_right_on_a_gpu(tmp_path: Path) -> None:
     entries = {name: entry for part in parts.values() for name, entry in part.measure().items()}
 
     assert set(fused_elementwise.ENTRIES) - {"cuda_extension"} <= set(entries)
-    assert all(entry["outcome"]["largest_difference"] < 1e-5 for entry in entries.values())
+    assert all(entry.outcome["largest_difference"] < 1e-5 for entry in entries.values())

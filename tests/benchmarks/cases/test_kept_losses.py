@@ -55,11 +55,11 @@ def test_only_losses_with_their_graphs_keep_activations(tmp_path: Path, counted:
     entries = part.measure()
 
     assert set(kept_losses.ENTRIES) == set(entries)
-    assert {"bytes"} == {entry["unit"] for entry in entries.values()}
+    assert {"bytes"} == {entry.unit for entry in entries.values()}
     per_batch = 2 * kept_losses.BATCH_SIZE * HIDDEN * 4
-    assert per_batch == entries["cuda_with_graph_per_batch"]["median"]
-    assert MODEL_BYTES + 20 * per_batch == entries["cuda_with_graph"]["median"]
-    assert MODEL_BYTES == entries["cuda_detached"]["median"] == entries["cuda_floats"]["median"]
+    assert per_batch == entries["cuda_with_graph_per_batch"].median
+    assert MODEL_BYTES + 20 * per_batch == entries["cuda_with_graph"].median
+    assert MODEL_BYTES == entries["cuda_detached"].median == entries["cuda_floats"].median
 
 
 def test_without_a_gpu_nothing_is_counted(tmp_path: Path) -> None:
@@ -72,7 +72,7 @@ def test_graphs_keep_the_hidden_layers_of_every_batch(tmp_path: Path) -> None:
     """On any GPU a kept graph holds two activations of 4 MiB and little else; a float nothing."""
     [part] = kept_losses.parts(Plan(tmp_path, quick=True))
     entries = part.measure()
-    held = {name: entry["median"] for name, entry in entries.items()}
+    held = {name: entry.median for name, entry in entries.items()}
 
     assert set(kept_losses.ENTRIES) == set(entries)
     assert 8 * 2**20 <= held["cuda_with_graph_per_batch"] <= 10 * 2**20

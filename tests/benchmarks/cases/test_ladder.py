@@ -12,7 +12,7 @@ import torch
 from benchmarks.cases import IncompletePartError, Plan, SkipPartError, ladder
 from lesson_code.benchmarks.speed_ladder import Data, Training
 from results.derived import ladder_distance, ladder_limit
-from results.summary import entry
+from results.entry import entry
 
 CPU = torch.device("cpu")
 
@@ -30,9 +30,9 @@ def test_the_cpus_rungs_have_time_first_epoch_and_accuracy(tmp_path: Path) -> No
     assert set(entries) == {
         f"cpu_{rung}{what}" for rung in rungs for what in ("", ".first_epoch", ".accuracy")
     }
-    assert all(entries[f"cpu_{rung}.accuracy"]["median"] > 85 for rung in rungs)
-    assert entries["cpu_textbook"]["amount"] == 6000
-    assert entries["cpu_textbook"]["settings"]["epochs"] == ladder.QUICK_EPOCHS
+    assert all(entries[f"cpu_{rung}.accuracy"].median > 85 for rung in rungs)
+    assert entries["cpu_textbook"].amount == 6000
+    assert entries["cpu_textbook"].settings["epochs"] == ladder.QUICK_EPOCHS
 
 
 def test_every_entry_is_announced() -> None:
@@ -76,9 +76,9 @@ def test_rungs_take_turns_and_a_broken_one_stops_no_other() -> None:
     assert log == ["a", "b", "c", "c", "a", "a", "c"]
     assert climb.broken == {"b": "b: RuntimeError: no kernel image"}
     assert {name.partition(".")[0] for name in entries} == {"cpu_a", "cpu_c"}
-    assert entries["cpu_a"]["loss"] == pytest.approx(1 / 3)
-    assert entries["cpu_a.accuracy"]["samples"] == [100.0]
-    assert entries["cpu_a.accuracy"]["settings"]["accuracy_percent_by_epoch"] == [100.0] * 3
+    assert entries["cpu_a"].loss == pytest.approx(1 / 3)
+    assert list(entries["cpu_a.accuracy"].samples) == [100.0]
+    assert entries["cpu_a.accuracy"].settings["accuracy_percent_by_epoch"] == [100.0] * 3
 
 
 def test_what_is_done_once_is_told_with_the_first_epoch(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -102,9 +102,9 @@ def test_what_is_done_once_is_told_with_the_first_epoch(monkeypatch: pytest.Monk
         climb.one_epoch(number)
     entries = climb.entries("cpu", two_images())
 
-    assert [5.0] == entries["cpu_a.first_epoch"]["samples"]
-    assert [5.0] == entries["cpu_a"]["warmups"]
-    assert [1.0, 1.0] == entries["cpu_a"]["samples"]
+    assert [5.0] == list(entries["cpu_a.first_epoch"].samples)
+    assert [5.0] == list(entries["cpu_a"].warmups)
+    assert [1.0, 1.0] == list(entries["cpu_a"].samples)
 
 
 def test_each_compiled_rung_begins_with_an_empty_cache_and_keeps_what_it_compiled(
@@ -255,7 +255,7 @@ def test_the_gpus_rungs_all_come_through(tmp_path: Path) -> None:
     for number in (1, 2):
         climb.one_epoch(number)
     entries = climb.entries("cuda", data)
-    accuracies = {name: entries[f"cuda_{name}.accuracy"]["median"] for name in ladder.CUDA_RUNGS}
+    accuracies = {name: entries[f"cuda_{name}.accuracy"].median for name in ladder.CUDA_RUNGS}
 
     assert climb.broken == {}
     assert min(accuracies.values()) > max(accuracies.values()) - 3

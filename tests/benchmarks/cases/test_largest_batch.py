@@ -10,7 +10,7 @@ import torch
 from benchmarks.cases import Plan, SkipPartError, largest_batch
 from benchmarks.cases._training_step import Step
 from benchmarks.cases.largest_batch import largest_that_fits, memory_cap
-from results.summary import Entry
+from results.entry import Entry, entry
 
 
 def measured(plan: Plan) -> dict[str, Entry]:
@@ -54,11 +54,11 @@ def test_both_formats_run(
     assert set(largest_batch.ENTRIES) == set(entries)
     for format in largest_batch.GPU_FORMATS:
         largest = entries[f"cuda_{format}_largest"]
-        assert largest_batch.QUICK_MOST == largest["median"]
-        assert "samples" == largest["unit"]
-        assert 8_000_000_000 == largest["settings"]["cap_bytes"]
-        assert math.isfinite(entries[f"cuda_{format}_best_time"]["loss"])
-        assert largest["median"] == entries[f"cuda_{format}_largest_time"]["amount"]
+        assert largest_batch.QUICK_MOST == largest.median
+        assert "samples" == largest.unit
+        assert 8_000_000_000 == largest.settings["cap_bytes"]
+        assert math.isfinite(entries[f"cuda_{format}_best_time"].loss)
+        assert largest.median == entries[f"cuda_{format}_largest_time"].amount
 
 
 def test_the_best_batch_is_the_one_with_least_time_for_an_image(
@@ -66,7 +66,7 @@ def test_the_best_batch_is_the_one_with_least_time_for_an_image(
 ) -> None:
     """A largest batch that is slower for each image is not the best."""
     seconds = {8: 0.08, 16: 0.12, 20: 0.2}
-    times = {size: {"median": time, "amount": size} for size, time in seconds.items()}
+    times = {n: entry([time], "s", device="cpu", amount=n) for n, time in seconds.items()}
     monkeypatch.setattr(largest_batch, "_times", lambda *_: times)
     monkeypatch.setattr(largest_batch, "ProcessPoolExecutor", here)
     monkeypatch.setattr(largest_batch, "_fits", lambda _, size: size <= 20)
@@ -75,10 +75,10 @@ def test_the_best_batch_is_the_one_with_least_time_for_an_image(
 
     entries = part.measure()
 
-    assert 20 == entries["cuda_float32_largest"]["median"]
-    assert 16 == entries["cuda_float32_best"]["median"]
+    assert 20 == entries["cuda_float32_largest"].median
+    assert 16 == entries["cuda_float32_best"].median
     assert times[16] == entries["cuda_float32_best_time"]
-    assert 0.01 == entries["cuda_float32_best"]["settings"]["seconds_for_an_image"]["20"]
+    assert 0.01 == entries["cuda_float32_best"].settings["seconds_for_an_image"]["20"]
 
 
 def test_only_lack_of_memory_counts_as_too_large() -> None:
@@ -142,7 +142,7 @@ def test_a_cap_on_a_gpu_limits_the_batch(tmp_path: Path, monkeypatch: pytest.Mon
     found = {}
     for cap in (1_000_000_000, 2_000_000_000):
         monkeypatch.setattr(largest_batch, "CAP_BYTES", cap)
-        found[cap] = measured(Plan(tmp_path))["cuda_float32_largest"]["median"]
+        found[cap] = measured(Plan(tmp_path))["cuda_float32_largest"].median
 
     assert 1 <= found[1_000_000_000] < found[2_000_000_000] <= 64
     assert 1.0 == torch.cuda.get_per_process_memory_fraction()

@@ -16,9 +16,9 @@ def test_entries_are_seconds_for_one_operation(tmp_path: Path) -> None:
 
     assert set(launches.ENTRIES) == set(entries)
     for entry in entries.values():
-        assert 0 < entry["smallest"] < 1e-3
-        assert all(0 < seconds < 1e-2 for seconds in entry["warmups"])
-        assert entry["loops"] % 1000 == 0
+        assert 0 < entry.smallest < 1e-3
+        assert all(0 < seconds < 1e-2 for seconds in entry.warmups)
+        assert entry.loops % 1000 == 0
 
 
 def test_a_thousand_operations_are_done(device: torch.device) -> None:
@@ -50,5 +50,5 @@ def test_waiting_after_each_operation_costs(tmp_path: Path) -> None:
     entries = part.measure()
 
     assert set(launches.ENTRIES) == set(entries)
-    assert 0.9 * entries["cuda_queued"]["median"] <= entries["cuda_waited_for"]["median"]
-    assert all(0 < seconds < 1e-2 for seconds in entries["cuda_queued"]["device_samples"])
+    assert 0.9 * entries["cuda_queued"].median <= entries["cuda_waited_for"].median
+    assert all(0 < seconds < 1e-2 for seconds in entries["cuda_queued"].device_samples)

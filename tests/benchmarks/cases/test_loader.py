@@ -37,8 +37,8 @@ def test_no_worker_is_left_behind(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
     entries = part.measure()
 
     assert ["workers_0", "workers_1"] == list(entries)
-    assert {6_000} == {entry["amount"] for entry in entries.values()}
-    assert {1} == {entry["loops"] for entry in entries.values()}
+    assert {6_000} == {entry.amount for entry in entries.values()}
+    assert {1} == {entry.loops for entry in entries.values()}
     assert not set(multiprocessing.active_children()) - others
 
 
@@ -79,10 +79,9 @@ def test_training_is_compared_with_every_way_of_copying(
 
     assert list(loader.COPIES) == list(entries)
     assert {(False, False), (False, True), (True, False), (True, True)} == {
-        (entry["settings"]["pin_memory"], entry["settings"]["non_blocking"])
-        for entry in entries.values()
+        (entry.settings["pin_memory"], entry.settings["non_blocking"]) for entry in entries.values()
     }
-    assert 1 == len({round(entry["loss"], 6) for entry in entries.values()})
+    assert 1 == len({round(entry.loss, 6) for entry in entries.values()})
 
 
 @pytest.mark.gpu

@@ -25,12 +25,12 @@ def test_every_format_is_measured_with_its_error(tmp_path: Path, one_thread: Non
     entries = part.measure()
 
     assert {name for name in matmul.ENTRIES if name.startswith(f"{SMALLEST}.")} == set(entries)
-    assert {2 * 64**3} == {entry["amount"] for entry in entries.values()}
-    assert all(entry["smallest"] > 0 for entry in entries.values())
-    error = {name: entry["outcome"]["relative_error"] for name, entry in entries.items()}
+    assert {2 * 64**3} == {entry.amount for entry in entries.values()}
+    assert all(entry.smallest > 0 for entry in entries.values())
+    error = {name: entry.outcome["relative_error"] for name, entry in entries.items()}
     assert error[f"{SMALLEST}.cuda_bfloat16"] > 3 * error[f"{SMALLEST}.cuda_float16"]
     assert error[f"{SMALLEST}.cuda_float16"] > 30 * error[f"{SMALLEST}.cuda_float32"] > 0
-    assert entries[f"{SMALLEST}.cuda_tf32"]["settings"]["tf32"]
+    assert entries[f"{SMALLEST}.cuda_tf32"].settings["tf32"]
 
 
 def test_the_precision_switches_are_put_back(tmp_path: Path, one_thread: None) -> None:
@@ -60,7 +60,7 @@ def test_products_on_a_gpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(matmul, "QUICK_SIZES", (64, 1024))
     plan = Plan(tmp_path, quick=True)
     entries = {name: entry for part in matmul.parts(plan) for name, entry in part.measure().items()}
-    error = {name: entry["outcome"]["relative_error"] for name, entry in entries.items()}
+    error = {name: entry.outcome["relative_error"] for name, entry in entries.items()}
 
     quick = tuple(f"n_{n}." for n in matmul.QUICK_SIZES)
     assert {name for name in matmul.ENTRIES if name.startswith(quick)} == set(entries)

@@ -10,7 +10,7 @@ import torch
 from benchmarks.cases import Plan, mixed_precision
 from lesson_code.data import lay_out_subset
 from lesson_code.models import parameter_count
-from results.summary import Entry
+from results.entry import Entry
 
 
 def measured(plan: Plan, *names: str) -> dict[str, Entry]:
@@ -27,11 +27,11 @@ def test_every_arm_runs_and_learns(tmp_path: Path, one_thread: None) -> None:
 
     peaks = {name for name in mixed_precision.ENTRIES if name.endswith("_peak")}
     assert set(mixed_precision.ENTRIES) - peaks == set(entries)
-    assert all(math.isfinite(entry["loss"]) for entry in entries.values())
+    assert all(math.isfinite(entry.loss) for entry in entries.values())
     for model in ("mnist", "large"):
-        first = [e["outcome"]["first_loss"] for n, e in entries.items() if _is_time(n, model)]
+        first = [e.outcome["first_loss"] for n, e in entries.items() if _is_time(n, model)]
         assert first == pytest.approx([first[0]] * len(first), rel=1e-3)
-    accuracies = [e["median"] for n, e in entries.items() if n.endswith("_accuracy")]
+    accuracies = [e.median for n, e in entries.items() if n.endswith("_accuracy")]
     assert min(accuracies) > 75
     assert max(accuracies) - min(accuracies) < 3
 
@@ -42,7 +42,7 @@ def test_settings_say_what_an_arm_computes_in(tmp_path: Path, one_thread: None) 
 
     entries = measured(plan, "large")
 
-    settings = {name.partition("_")[2]: entry["settings"] for name, entry in entries.items()}
+    settings = {name.partition("_")[2]: entry.settings for name, entry in entries.items()}
     formats = {name: (s["autocast"], s["loss_scaling"], s["tf32"]) for name, s in settings.items()}
     assert formats == {
         "float32": ("off", False, False),
@@ -51,7 +51,7 @@ def test_settings_say_what_an_arm_computes_in(tmp_path: Path, one_thread: None) 
         "float16": ("float16", True, False),
     }
     assert {32} == {s["batch_size"] for s in settings.values()}
-    assert {32} == {entry["amount"] for entry in entries.values()}
+    assert {32} == {entry.amount for entry in entries.values()}
 
 
 def test_without_a_gpu_only_the_small_model_is_measured(tmp_path: Path, one_thread: None) -> None:
@@ -80,12 +80,12 @@ def test_mixed_precision_on_a_gpu(tmp_path: Path) -> None:
     entries = measured(Plan(tmp_path, quick=True), "mnist", "large", "mnist.peak", "large.peak")
     entries |= measured(Plan(tmp_path), "mnist.accuracy")  # all epochs and seeds
 
-    accuracies = [e["median"] for n, e in entries.items() if n.endswith("_accuracy")]
+    accuracies = [e.median for n, e in entries.items() if n.endswith("_accuracy")]
 
     assert set(mixed_precision.ENTRIES) == set(entries)
     assert max(accuracies) - min(accuracies) < 1
-    assert all(math.isfinite(e["loss"]) for e in entries.values() if e["unit"] == "s")
-    assert all(e["median"] > 0 for e in entries.values())
+    assert all(math.isfinite(e.loss) for e in entries.values() if e.unit == "s")
+    assert all(e.median > 0 for e in entries.values())
 
 
 def _is_time(name: str, model: str) -> bool:

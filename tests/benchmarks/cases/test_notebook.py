@@ -14,8 +14,8 @@ def test_every_epoch_of_the_cpu_is_measured(one_thread: None) -> None:
     entries = part.measure()
 
     assert {"cpu_time", "cpu_epoch", "loader_pass"} == set(entries)
-    assert 2 == len(entries["cpu_epoch"]["samples"])
-    assert entries["cpu_epoch"]["median"] < entries["cpu_time"]["median"]
+    assert 2 == len(entries["cpu_epoch"].samples)
+    assert entries["cpu_epoch"].median < entries["cpu_time"].median
 
 
 def test_without_mnist_it_is_skipped_with_a_reason(
@@ -50,4 +50,4 @@ def test_the_notebook_runs_on_a_gpu() -> None:
         entries |= part.measure()
 
     assert set(notebook.ENTRIES) == set(entries)
-    assert "cuda" == entries["cuda_mixed_epoch"]["device"]
+    assert "cuda" == entries["cuda_mixed_epoch"].device

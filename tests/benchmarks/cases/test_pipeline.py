@@ -236,22 +236,22 @@ def test_a_part_says_where_the_time_of_both_loaders_went(
     assert {e for e in case.ENTRIES if e.startswith(name)} == set(entries)
     for loader, workers in (("plain", 0), ("prefetch", 1)):
         found = {what: entries[f"{name}.{loader}.cuda_{what}"] for what in case.SHARES}
-        median = {what: e["median"] for what, e in found.items()}
-        assert workers == found["data"]["settings"]["workers"]
+        median = {what: e.median for what, e in found.items()}
+        assert workers == found["data"].settings["workers"]
         for samples in zip(
-            *(found[what]["samples"] for what in ("data", "compute", "transfer", "idle")),
+            *(found[what].samples for what in ("data", "compute", "transfer", "idle")),
             strict=True,
         ):
             assert 100 == pytest.approx(sum(samples), abs=0.1)
         for what in ("data", "compute", "transfer", "utilisation", "mfu", "hfu"):
-            kept = found[what]["settings"]["predicted"]
+            kept = found[what].settings["predicted"]
             assert predictions("pipeline")[f"{name}.{loader}.cuda_{what}"] == kept
         assert 0 < median["mfu"] <= median["hfu"] <= median["compute"] <= median["utilisation"]
         iteration = entries[f"{name}.{loader}.cuda_iteration"]
-        assert case.ROUNDS * case.QUICK_TIMED == len(iteration["samples"])
-        assert case.QUICK_BATCH_SIZE * case.QUICK.context == iteration["amount"]
+        assert case.ROUNDS * case.QUICK_TIMED == len(iteration.samples)
+        assert case.QUICK_BATCH_SIZE * case.QUICK.context == iteration.amount
     assert (
-        entries[f"{name}.plain.cuda_mfu"]["median"] < entries[f"{name}.plain.cuda_hfu"]["median"]
+        entries[f"{name}.plain.cuda_mfu"].median < entries[f"{name}.plain.cuda_hfu"].median
     ) == ("full" in name)
 
 
@@ -279,6 +279,6 @@ def test_the_profiler_sees_kernels_copies_and_the_fetch(tmp_path: Path) -> None:
     entries = parts["bfloat16.none"].measure()
 
     for loader in case.LOADERS:
-        found = {s: entries[f"bfloat16.none.{loader}.cuda_{s}"]["median"] for s in case.SHARES}
+        found = {s: entries[f"bfloat16.none.{loader}.cuda_{s}"].median for s in case.SHARES}
         assert min(found["data"], found["compute"], found["transfer"]) > 0
         assert found["compute"] <= found["utilisation"] <= 100 - found["data"] + TOLERANCE_POINTS

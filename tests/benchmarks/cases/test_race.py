@@ -34,10 +34,10 @@ def test_a_part_times_the_lesson_s_step_on_both_devices(tmp_path: Path, one_thre
 
     assert {"width_64.batch_16.cpu", "width_64.batch_16.cuda"} == set(entries)
     for entry in entries.values():
-        assert 1 < entry["loops"]
-        assert 16 == entry["amount"]
-        assert {"width": 64, "batch_size": 16} == entry["settings"]
-        assert 0 < entry["loss"] < 2.3
+        assert 1 < entry.loops
+        assert 16 == entry.amount
+        assert {"width": 64, "batch_size": 16} == entry.settings
+        assert 0 < entry.loss < 2.3
 
 
 def test_both_devices_begin_with_the_same_weights_and_batch() -> None:
@@ -59,7 +59,7 @@ def test_a_device_that_is_too_slow_is_left_out_and_named(
     [(name, entry)] = part.measure().items()
 
     assert "width_64.batch_16.cuda" == name
-    assert ["width_64.batch_16.cpu"] == entry["settings"]["too_slow"]
+    assert ["width_64.batch_16.cpu"] == entry.settings["too_slow"]
     took = iter([3.0] * 4)
     with pytest.raises(SkipPartError, match="a step takes more than 2 s on this machine"):
         part.measure()
@@ -102,10 +102,10 @@ def test_the_race_on_a_gpu(tmp_path: Path) -> None:
     entries = next(race.parts(Plan(tmp_path, quick=True))).measure()
     cpu, cuda = entries["width_64.batch_16.cpu"], entries["width_64.batch_16.cuda"]
 
-    assert "cuda" == cuda["device"]
-    assert len(cuda["samples"]) == len(cuda["device_samples"])
-    assert cpu["loss"] < 2.3
-    assert cuda["loss"] < 2.3
+    assert "cuda" == cuda.device
+    assert len(cuda.samples) == len(cuda.device_samples)
+    assert cpu.loss < 2.3
+    assert cuda.loss < 2.3
 
 
 class Instant:

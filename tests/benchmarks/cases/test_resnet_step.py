@@ -8,7 +8,7 @@ import torch
 
 from benchmarks.cases import Plan, resnet_step
 from benchmarks.cases._training_step import resnet50
-from results.summary import Entry
+from results.entry import Entry
 
 
 def measured(plan: Plan) -> dict[str, Entry]:
@@ -23,14 +23,14 @@ def test_every_arm_runs_on_the_same_weights_and_images(tmp_path: Path, one_threa
     entries = measured(Plan(tmp_path, quick=True, gpu=torch.device("cpu")))
 
     times = {name for name in resnet_step.TIMES if name.startswith("batch_32.")}
-    first = [entry["outcome"]["first_loss"] for entry in entries.values()]
+    first = [entry.outcome["first_loss"] for entry in entries.values()]
     assert times == set(entries)
-    assert all(math.isfinite(entry["loss"]) for entry in entries.values())
+    assert all(math.isfinite(entry.loss) for entry in entries.values())
     assert first == pytest.approx([first[0]] * len(first), rel=0.02)
     for name, entry in entries.items():
-        assert name.endswith("_channels_last") == entry["settings"]["channels_last"]
+        assert name.endswith("_channels_last") == entry.settings["channels_last"]
         assert {"model", "pixels", "optimizer", "batch_size", "autocast", "tf32"} <= set(
-            entry["settings"]
+            entry.settings
         )
 
 
@@ -71,4 +71,4 @@ def test_resnet_step_on_a_gpu(tmp_path: Path) -> None:
 
     names = {name for name in resnet_step.ENTRIES if name.startswith("batch_32.")}
     assert names == set(entries)
-    assert all(math.isfinite(e["loss"]) for e in entries.values() if e["unit"] == "s")
+    assert all(math.isfinite(e.loss) for e in entries.values() if e.unit == "s")

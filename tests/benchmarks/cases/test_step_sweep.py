@@ -17,5 +17,5 @@ def test_a_cell_is_timed_on_every_device_after_three_steps(
 
     assert {"width_64.batch_16.cpu", "width_64.batch_16.cuda"} == set(entries)
     for entry in entries.values():
-        assert 3 == len(entry["warmups"])
-        assert 1 < entry["loops"]
+        assert 3 == len(entry.warmups)
+        assert 1 < entry.loops

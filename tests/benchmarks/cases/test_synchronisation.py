@@ -64,9 +64,9 @@ def test_wrong_methods_say_that_they_are_wrong(tmp_path: Path, one_thread: None)
 
     assert set(synchronisation.ENTRIES) == set(entries)
     assert {"cpu_waited", "cuda_waited"} == {
-        name for name, entry in entries.items() if entry["settings"]["right"]
+        name for name, entry in entries.items() if entry.settings["right"]
     }
-    assert all(entry["smallest"] > 0 for entry in entries.values())
+    assert all(entry.smallest > 0 for entry in entries.values())
     assert not torch.is_inference_mode_enabled()
     assert torch.is_grad_enabled()
 
@@ -100,7 +100,7 @@ def test_a_clock_that_does_not_wait_reads_too_little(
         for part in synchronisation.parts(plan)
         for name, entry in part.measure().items()
     }
-    read = {name: entry["median"] for name, entry in entries.items()}
+    read = {name: entry.median for name, entry in entries.items()}
 
     assert set(synchronisation.ENTRIES) == set(entries)
     assert read["cuda_waited"] > read["cuda_not_waited"]

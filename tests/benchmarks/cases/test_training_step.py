@@ -18,7 +18,7 @@ from benchmarks.cases._training_step import (
     peaks_of,
     resnet50,
 )
-from results.summary import Entry, entry
+from results.entry import Entry, entry
 
 CPU = torch.device("cpu")
 
@@ -47,7 +47,7 @@ def test_every_case_names_its_peaks(
         entries |= part.measure()
 
     assert {n for n in module.ENTRIES if n.endswith("_peak")} == set(entries)
-    assert all({"autocast", "tf32", "batch_size"} <= set(e["settings"]) for e in entries.values())
+    assert all({"autocast", "tf32", "batch_size"} <= set(e.settings) for e in entries.values())
 
 
 def test_arms_that_do_not_fit_are_named_beside_the_others(one_thread: None) -> None:
@@ -104,8 +104,8 @@ def test_each_peak_is_counted_from_what_lay_there_before_its_build(
     peaks = peaks_of({"a": build, "b": build})
 
     assert ["cleared", "built"] * 2 == done
-    assert [36.0] == peaks["b_peak"]["samples"]
-    assert "before the model" in peaks["b_peak"]["settings"]["counted_from"]
+    assert [36.0] == list(peaks["b_peak"].samples)
+    assert "before the model" in peaks["b_peak"].settings["counted_from"]
 
 
 @pytest.mark.parametrize("measure", [arms_that_fit, peaks_of])

@@ -15,7 +15,7 @@ from benchmarks.cases.utilisation import peak_product
 from benchmarks.method import Arm
 from lesson_code.mission.gpt2 import GPT2_SMALL, step_flops
 from results import catalogue
-from results.summary import entry
+from results.entry import entry
 
 CPU = torch.device("cpu")
 ONE_GPU = SimpleNamespace(uuid="1a-2b")
@@ -84,8 +84,8 @@ def test_steps_peaks_and_shares_come_from_one_part(
 
     assert {"tiny", "large"} == {name.partition(".")[0] for name in entries}
     assert set(entries) == {name for name in case.ENTRIES if not name.endswith("busy")}
-    assert 0 < entries["large.cuda_mfu"]["median"] <= 100
-    assert "bfloat16" == entries["large.cuda_peak"]["settings"]["dtype"]
+    assert 0 < entries["large.cuda_mfu"].median <= 100
+    assert "bfloat16" == entries["large.cuda_peak"].settings["dtype"]
 
 
 def test_the_counter_is_read_while_the_steps_run(
@@ -98,7 +98,7 @@ def test_the_counter_is_read_while_the_steps_run(
     entries = busy.measure()
 
     assert ["tiny.cuda_busy", "large.cuda_busy"] == list(entries)
-    assert {37.0} == {sample for e in entries.values() for sample in e["samples"]}
+    assert {37.0} == {sample for e in entries.values() for sample in e.samples}
 
 
 def test_readings_of_the_time_before_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:

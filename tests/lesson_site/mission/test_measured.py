@@ -15,9 +15,9 @@ from lesson_site.errors import PageError
 from lesson_site.mission import fence, measured
 from lesson_site.mission.measured import MEMORY, PIPELINE, measured_panel, panel_html, refuse
 from results import result_file
+from results.entry import entry
 from results.predictions import CONFIGURATIONS, keep_predictions, predictions
 from results.store import Result, Store, open_store, read_result
-from results.summary import entry
 from tests.benchmarks.made_up import CPU_MACHINE, GPU_MACHINE
 
 OF_SMALL = "small.b4.fp32.adam.none.cuda_idle"
@@ -135,7 +135,8 @@ def test_what_the_optimizer_adds_is_one_vector_and_two() -> None:
 def test_under_the_cap_the_page_says_in_words_what_ran() -> None:
     """As predicted; and not, where an attempt ended otherwise."""
     entries = memory_entries()
-    entries["laptop.pure16.b4.cuda_steps"]["median"] = 0.0
+    steps = "laptop.pure16.b4.cuda_steps"
+    entries[steps] = replace(entries[steps], samples=(0.0,))
     html = panel_html([made_up(**{MEMORY: entries})])
 
     found = rows(html, "GPT-2 XL, SGD, full recomputation, under a cap of 8.0 GB")
@@ -205,7 +206,7 @@ def test_a_wrong_result_stops_the_build(monkeypatch: pytest.MonkeyPatch) -> None
 def test_an_outdated_prediction_is_refused_unless_the_model_has_another_version() -> None:
     """Kept numbers of an older model stay, and the page says of which."""
     entries = memory_entries()
-    outdated = entries[OF_SMALL]["settings"]
+    outdated = entries[OF_SMALL].settings
     outdated["predicted"] *= 2
 
     with pytest.raises(PageError, match="keeps the prediction"):
@@ -222,7 +223,7 @@ def test_a_result_file_on_disk_says_the_same(tmp_path: Path) -> None:
         "finished": "2026-11-21T14:00Z",
         "took_s": 1.0,
         "load_average": 0.1,
-        "entries": memory_entries(),
+        "entries": {name: one.to_json() for name, one in memory_entries().items()},
     }
     provenance = GPU_MACHINE | {"machine": "made-up-gpu"}
     content = {**result_file.empty(provenance), "cases": {MEMORY: {"all": part}}}

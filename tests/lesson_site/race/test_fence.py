@@ -12,6 +12,7 @@ from markdown import Markdown
 from lesson_site import vendor
 from lesson_site.errors import PageError
 from lesson_site.race.fence import curves, race, race_html
+from results.entry import Entry
 from results.store import Result, Store, open_store, read_catalogue
 from tests.lesson_site import made_up
 from tests.lesson_site.test_figures import entry, result
@@ -37,9 +38,9 @@ def recorded(of: ElementTree.Element) -> list[dict[str, Any]]:
     return content["curves"]
 
 
-def timed(seconds: float, amount: float) -> dict[str, Any]:
+def timed(seconds: float, amount: float) -> Entry:
     """An entry with what it works through."""
-    return {**entry(seconds), "amount": amount}
+    return entry(seconds, amount=amount)
 
 
 RACE = {

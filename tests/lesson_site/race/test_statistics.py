@@ -14,7 +14,8 @@ from benchmarks.cases.race import BATCH_SIZES, PRODUCT_SIZES
 from lesson_code.benchmarks.race import HIDDEN_WIDTHS
 from results import catalogue, quantities, result_file
 from results.derived import smallest_winning_size
-from results.summary import entry, rate, summarise
+from results.entry import entry
+from results.summary import summarise
 
 MODULES = Path(__file__).parents[3] / "docs" / "assets" / "elements" / "race"
 COUNT = 2_000
@@ -122,7 +123,7 @@ def test_samples_are_summarised_and_written_as_python_does_it() -> None:
 
     for one, answered in zip(given, found, strict=True):
         summary = summarise(one["samples"])
-        speed = rate(entry(one["samples"], "s", device="cpu", amount=one["amount"]))
+        speed = entry(one["samples"], "s", device="cpu", amount=one["amount"]).rate()
         assert [getattr(summary, key) for key in KEYS] == [answered[key] for key in KEYS]
         assert [speed.value, speed.spread] == pytest.approx(answered["rate"], rel=1e-12)
         assert [
