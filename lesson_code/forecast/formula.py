@@ -81,6 +81,7 @@ class Forecast:
         return "arithmetic" if self.arithmetic > self.traffic else "traffic"
 
 
+# --8<-- [start:time]
 def forecast(step: Step, card: Card, host: Host = HOST) -> Forecast:
     """The time of ``step`` on ``card``: of the GPU's work or of the host's, whichever is longer.
 
@@ -101,6 +102,9 @@ def forecast(step: Step, card: Card, host: Host = HOST) -> Forecast:
         traffic=traffic,
         launches=likely,
     )
+
+
+# --8<-- [end:time]
 
 
 def peak_of(card: Card, step: Step, format: str) -> float:

@@ -1,0 +1,154 @@
+"""What the browser needs to forecast: counted steps, rates of cards, constants, and words."""
+
+from collections.abc import Iterator
+from dataclasses import astuple, dataclass, replace
+from typing import Any
+
+from lesson_code.forecast import formula
+from lesson_code.forecast.cards import Card, read_cards
+from lesson_code.forecast.formula import HOST, Step
+from lesson_site.forecast.models import LAYOUTS, MODELS, Model
+from lesson_site.forecast.words import FORMATS, LAYOUT_NAMES, LIMITS, PARTS, WORDS
+from results import points
+from results.forecasts import read_steps
+
+SPEEDS = ("training_seen", "training_unseen")
+DIGITS = 4  # of a published time: more than a bar can show
+
+
+@dataclass(frozen=True)
+class Counted:
+    """A step of a model."""
+
+    batch: int
+    step: Step
+
+
+@dataclass(frozen=True)
+class Point:
+    """What somebody published of a model's step.
+
+    Attributes:
+        model: A key of ``MODELS``.
+        card: A card's id.
+        format: One of ``FORMATS``.
+        channels_last: Whether the channels of a pixel lay side by side.
+        batch: Samples of their step.
+        seconds: What it took them.
+        who: Who published it.
+    """
+
+    model: str
+    card: str
+    format: str
+    channels_last: bool
+    batch: int
+    seconds: float
+    who: str
+
+
+def rules() -> dict[str, float]:
+    """The formula's constants."""
+    return {
+        "arithmetic": formula.ARITHMETIC_SHARE,
+        "bandwidth": formula.BANDWIDTH_SHARE,
+        "memory": formula.MEMORY_SHARE,
+        "band": formula.BAND,
+    }
+
+
+def card_data(card: Card) -> dict[str, Any]:
+    """A card; a band of zero stands for everybody's."""
+    return {
+        "name": card.name,
+        "memory": card.memory_bytes,
+        "bandwidth": card.bandwidth,
+        "peak": dict(card.peak),
+        "band": card.band,
+    }
+
+
+def counted(model: Model) -> list[Counted]:
+    """Every step of a model that was counted, the smallest batch first."""
+    steps = read_steps()
+    found = {
+        (batch, name, format): Counted(batch, steps[name, format].step)
+        for batch in sorted({one.batch for one in steps.values()})
+        for layout in LAYOUTS.values()
+        for format in FORMATS
+        if (name := model.steps.format(batch=batch, layout=layout), format) in steps
+    }
+    return list(found.values())
+
+
+def step_of(model: str, batch: int, format: str, channels_last: bool) -> Step | None:
+    """A model's step; None if it was not counted.
+
+    In TF32 it does what it does in float32. Where only the other layout was counted, its counts
+    serve: the layout changes what tensor cores have to convert, not what the operations read.
+    """
+    counted_in = "float32" if format == "tf32" else format
+    found = [
+        one.step
+        for one in counted(MODELS[model])
+        if one.batch == batch and one.step.format == counted_in
+    ]
+    found.sort(key=lambda step: step.channels_last != channels_last)
+    return replace(found[0], format=format, channels_last=channels_last) if found else None
+
+
+def payload() -> dict[str, Any]:
+    """Everything, as ``docs/assets/elements/forecast/choices.js`` reads it."""
+    return {
+        "rules": rules(),
+        "host": list(HOST),
+        "words": WORDS,
+        "parts": PARTS,
+        "formats": FORMATS,
+        "layouts": LAYOUT_NAMES,
+        "limits": LIMITS,
+        "models": {name: _model_data(model) for name, model in MODELS.items()},
+        "cards": {card.id: card_data(card) for card in read_cards().values()},
+        "points": [list(astuple(point)) for point in published()],
+    }
+
+
+def _model_data(model: Model) -> dict[str, Any]:
+    steps = [[one.batch, *_step_data(one.step)] for one in counted(model)]
+    return {"name": model.name, "things": model.things, "steps": steps}
+
+
+def _step_data(step: Step) -> list[Any]:
+    return [
+        step.format,
+        int(step.channels_last),
+        dict(step.flop),
+        step.bytes,
+        step.convolution_bytes,
+        step.launches,
+        step.peak_bytes,
+    ]
+
+
+def published() -> Iterator[Point]:
+    """What others published of these models."""
+    models = {network: name for name, model in MODELS.items() for network in model.networks}
+    cards = read_cards()
+    for file in SPEEDS:
+        for point in points.read(file):
+            if point.network in models and point.card in cards:
+                yield Point(
+                    models[point.network],
+                    point.card,
+                    point.format,
+                    point.layout == "channels_last",
+                    point.batch,
+                    float(f"{point.seconds:.{DIGITS}g}"),
+                    point.source.who,
+                )
+
+
+def points_of(model: str, card: str, format: str) -> list[Point]:
+    """What others published of a model on a card in a format."""
+    asked = (model, card, format)
+    return [point for point in published() if (point.model, point.card, point.format) == asked]
