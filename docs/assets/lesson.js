@@ -1,11 +1,12 @@
 // Wakes up what a page has: each custom element is loaded where it is used, and defined once.
 
-import { PROGRESS, ROOT, browserRecord, saveEntry, visitOf } from "./elements/record.js";
+import { CARD, MACHINE, PROGRESS, ROOT, browserRecord, saveEntry, visitOf } from "./elements/record.js";
 
 /** @type {{[tag: string]: () => Promise<CustomElementConstructor>}} */
 const elements = {
   "compare-machine": async () => (await import("./elements/compare-machine.js")).CompareMachine,
   "continue-reading": async () => (await import("./elements/continue-reading.js")).ContinueReading,
+  "forecast-gpu": async () => (await import("./elements/forecast-gpu.js")).ForecastGpu,
   "interactive-chart": async () => (await import("./elements/interactive-chart.js")).InteractiveChart,
   "kept-tasks": async () => (await import("./elements/kept-tasks.js")).KeptTasks,
   "laptop-challenge": async () => (await import("./elements/laptop-challenge.js")).LaptopChallenge,
@@ -24,6 +25,7 @@ const elements = {
   "pipeline-analyzer": async () => (await import("./elements/pipeline-analyzer.js")).PipelineAnalyzer,
   "quiz-summary": async () => (await import("./elements/quiz-summary.js")).QuizSummary,
   "race-gpu": async () => (await import("./elements/race-gpu.js")).RaceGpu,
+  "reader-card": async () => (await import("./elements/reader-card.js")).ReaderCard,
   "run-cell": async () => (await import("./elements/run-cell.js")).RunCell,
   "walkthrough-column": async () => (await import("./elements/walkthrough-column.js")).WalkthroughColumn,
 };
@@ -88,6 +90,26 @@ function offerRuns() {
   }
 }
 
+// These are whole in HTML. They come when somebody chooses something in them, and are told what; or at
+// once, where the record has something to show in them.
+const USED = ["forecast-gpu", "reader-card"];
+document.addEventListener("change", async ({ target }) => {
+  const part = /** @type {HTMLSelectElement} */ (target);
+  const used = part.closest(USED.join());
+  const { value } = part;
+  if (!used) return;
+  await wake(used.localName);
+  /** @type {import("./elements/reader-card.js").ReaderCard} */ (used).use(part, value);
+});
+
+/** Whether the record has a card or a machine of the reader's. */
+const hasOwn = () => [CARD, MACHINE].some((key) => browserRecord().store.getItem(key) !== null);
+
+// Importing or forgetting the record, here or in another window, changes the card too.
+const tellCard = () => dispatchEvent(new Event("card-changed"));
+document.addEventListener("record-changed", tellCard);
+addEventListener("storage", ({ key }) => [CARD, null].includes(key) && tellCard());
+
 const arrivals = new IntersectionObserver(
   (entries) => {
     for (const { isIntersecting, target } of entries) if (isIntersecting) wake(target.localName);
@@ -102,6 +124,7 @@ async function onPage() {
   for (const tag of Object.keys(elements)) {
     const found = document.getElementsByTagName(tag);
     if (tag === "run-cell") continue; // woken by its button
+    if (USED.includes(tag) && !hasOwn()) continue;
     const far = [...found].filter((each) => LATE.includes(tag) || each.hasAttribute("data-late"));
     if (far.length < found.length) await wake(tag);
     else for (const each of far) arrivals.observe(each);

@@ -1,0 +1,141 @@
+"""The fence of the page *Forecast your GPU*: its instrument as it is before anybody chooses.
+
+Python says and draws one choice; the element ``forecast-gpu`` comes with the first other one.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from html import escape
+
+from markdown import Markdown
+
+from lesson_code.forecast.cards import read_cards
+from lesson_site.charts.drawing import draw, to_svg
+from lesson_site.errors import PageError
+from lesson_site.fences import Options, fence
+from lesson_site.forecast.data import counted, payload
+from lesson_site.forecast.models import MODELS
+from lesson_site.forecast.told import Choice, Told, tell
+from lesson_site.forecast.words import FORMATS, HOSTS, LAYOUT_NAMES
+from results.reader_card import FIRST
+
+FIRST_CHOICE = Choice(FIRST, "resnet50", 64, "float32")
+HEAD = ("Card", "A step", "Band", "A second", "What limits it", "Fits")
+SIX_CARDS = ("t4", "rtx-3090", "rtx-4090", "a100-80gb", "h100", "h200")
+THREE_MODELS = (("mnist", 64), ("resnet50", 64), ("gpt2", 8))
+CAPTION = "The same step on every card, forecast"
+STATIC_CAPTION = "A training step in float32, forecast"
+OWN = (
+    "Your own model: the file that <code>python -m lesson_code.forecast … --json FILE</code> wrote"
+)
+
+
+@fence(show=True)
+def forecast(source: str, options: Options, md: Markdown) -> str:
+    """The part that ``show`` names: the ``instrument``, or the ``table`` that needs no script."""
+    parts = {"instrument": _instrument, "table": _static_table}
+    if options["show"] not in parts:
+        raise PageError(f"show is {options['show']!r}; it must be one of {', '.join(parts)}")
+    # Around it all stands an element that Markdown knows as a block.
+    return f'<div class="results forecast">{parts[options["show"]]()}</div>'
+
+
+def _instrument() -> str:
+    """The choices, what they come to, and the data with which the browser goes on."""
+    data = escape(json.dumps(payload(), ensure_ascii=False, separators=(",", ":")))
+    told = tell(FIRST_CHOICE)
+    return (
+        f'<forecast-gpu data-payload="{data}">{_controls(FIRST_CHOICE)}'
+        f'<div class="forecast-says" role="status">{_sentences(told)}</div>'
+        f'<div class="chart-frame">{_drawn(told)}</div>{_table(told)}</forecast-gpu>'
+    )
+
+
+def _controls(choice: Choice) -> str:
+    batches = dict.fromkeys(one.batch for one in counted(MODELS[choice.model]))
+    names = {
+        "card": ("Card", {card.id: card.name for card in read_cards().values()}, choice.card),
+        "model": ("Model", {name: _capital(m.name) for name, m in MODELS.items()}, choice.model),
+        "batch": ("Batch", {str(batch): f"{batch:,}" for batch in batches}, str(choice.batch)),
+        "format": ("Format", FORMATS, choice.format),
+        "layout": ("Images", {str(key): name for key, name in LAYOUT_NAMES.items()}, "0"),
+        "host": ("Starting an operation takes", HOSTS, ""),
+    }
+    lists = "".join(_list(name, *entry) for name, entry in names.items())
+    file = f'<label class="forecast-own">{OWN} <input type="file" accept=".json"></label>'
+    message = '<p class="drop-message" role="status"></p>'
+    return f"<fieldset><legend>Choose</legend>{lists}{file}{message}</fieldset>"
+
+
+def _list(name: str, label: str, options: Mapping[str, str], chosen: str) -> str:
+    listed = "".join(
+        f'<option value="{value}"{" selected" if value == chosen else ""}>{escape(text)}</option>'
+        for value, text in options.items()
+    )
+    return (
+        f'<div><label for="forecast-{name}">{label}</label>'
+        f'<select id="forecast-{name}" name="{name}" autocomplete="off">{listed}</select></div>'
+    )
+
+
+def _sentences(told: Told) -> str:
+    return "".join(f"<p>{escape(sentence)}</p>" for sentence in told.sentences)
+
+
+def _drawn(told: Told) -> str:
+    nodes, height = draw(told.drawing) if told.drawing else ([], 0)
+    return (
+        f'<svg class="chart-drawing rows" width="100%" height="{height}" role="img" '
+        f'aria-label="The parts of the step, forecast">{to_svg(nodes)}</svg>'
+    )
+
+
+def _table(told: Told) -> str:
+    rows = "".join(
+        f'<tr{_here(row[0])}><th scope="row">{escape(row[0])}</th>{_cells(row[1:])}</tr>'
+        for row in told.cards
+    )
+    return _scrolled(CAPTION, HEAD, rows)
+
+
+def _here(name: str) -> str:
+    """The mark of the chosen card's row."""
+    return ' aria-current="true"' if name == read_cards()[FIRST_CHOICE.card].name else ""
+
+
+def _cells(texts: Sequence[str]) -> str:
+    return "".join(f"<td>{escape(text)}</td>" for text in texts)
+
+
+def _scrolled(caption: str, head: Sequence[str], rows: str) -> str:
+    titles = "".join(f'<th scope="col">{escape(title)}</th>' for title in head)
+    return (
+        f'<div class="results-scroll" tabindex="0" role="region" aria-label="{escape(caption)}">'
+        f'<table class="results-table two-way"><caption>{escape(caption)}</caption>'
+        f"<thead><tr>{titles}</tr></thead><tbody>{rows}</tbody></table></div>"
+    )
+
+
+def _static_table() -> str:
+    """Three models on six cards."""
+    head = ["Card"]
+    head += [f"{_capital(MODELS[model].name)}, batch {batch}" for model, batch in THREE_MODELS]
+    rows = "".join(
+        f'<tr><th scope="row">{escape(read_cards()[card].name)}</th>'
+        f"{_cells([_cell(card, model, batch) for model, batch in THREE_MODELS])}</tr>"
+        for card in SIX_CARDS
+    )
+    return _scrolled(STATIC_CAPTION, head, rows)
+
+
+def _cell(card: str, model: str, batch: int) -> str:
+    row = next(
+        row
+        for row in tell(Choice(card, model, batch, "float32")).cards
+        if row[0] == read_cards()[card].name
+    )
+    return f"{row[1]} ({row[2]})" if row[5] == "yes" else "does not fit"
+
+
+def _capital(text: str) -> str:
+    return text[0].upper() + text[1:]

@@ -1,0 +1,232 @@
+"""The page that forecasts: choosing, a file of one's own, the card that is kept, and no script."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from lesson_code.forecast.cards import read_cards
+from lesson_code.forecast.formula import Host
+from lesson_site.forecast.instrument import FIRST_CHOICE, SIX_CARDS
+from lesson_site.forecast.told import Choice, tell
+from tests.browser.conftest import AXE, LOOKS, OVERFLOWS, RUN_AXE, Visits, new_context
+
+PAGE = "benchmarks/forecast/"
+RECORD = "gpu-training/summary/"
+KEY = "gpu-training.card.v1"
+MOST_KB, MOST_REQUESTS = 95, 12
+STEP = {
+    **{"batch": 32, "format": "float32", "channels_last": False, "flop": {"float32": 10**11}},
+    **{"bytes": 10**9, "convolution_bytes": 10**8, "launches": 300, "operations": 280},
+    **{"weight_bytes": 10**7, "peak_bytes": 2 * 10**10},
+}
+OWN = {
+    **{"format": "gpu-training.forecast", "version": 1, "model": "mine:net", "torch": "2.15.0"},
+    "steps": [STEP, STEP | {"batch": 64, "format": "bfloat16", "flop": {"bfloat16": 10**11}}],
+    "measured": {"machine": "My laptop", "batch": 32, "format": "float32", "seconds": 2.5},
+}
+BAD = {
+    "empty.json": (b"", "The file is empty"),
+    "table.json": (b"card  a step  band", "is not JSON"),
+    "cut.json": (json.dumps(OWN).encode()[:90], "is damaged or cut off"),
+    "result.json": (b'{"version": 2, "cases": {}}', "is not a forecast"),
+    "later.json": (json.dumps(OWN | {"version": 2}).encode(), "has version 2"),
+    "batch.json": (json.dumps(OWN | {"steps": [STEP | {"batch": 0}]}).encode(), "batch is 0"),
+    "photograph.json": (b"\x89PNG\r\n\x1a\n\x00\x00", "is not JSON"),
+}
+
+
+@pytest.fixture
+def forecast(page: Page, site: str) -> Page:
+    """The page, as it is before anybody chooses."""
+    page.goto(site + PAGE)
+    page.locator("forecast-gpu fieldset").wait_for()
+    return page
+
+
+def choose(page: Page, **choices: str) -> None:
+    """Choose from the lists, one after the other."""
+    for name, value in choices.items():
+        page.locator(f"forecast-gpu select[name={name}]").select_option(value)
+
+
+def says(page: Page) -> Locator:
+    """The sentences."""
+    return page.locator(".forecast-says p")
+
+
+def rows(page: Page) -> list[list[str]]:
+    """The table of all cards, as text."""
+    found = page.locator("forecast-gpu tbody tr").all()
+    return [row.locator("th, td").all_text_contents() for row in found]
+
+
+def expect_told(page: Page, choice: Choice) -> None:
+    """The page says of a choice what Python says, and draws and lists it."""
+    told = tell(choice)
+    assert told.drawing
+    expect(says(page)).to_have_text(list(told.sentences))
+    assert [list(row) for row in told.cards] == rows(page)
+    drawn = page.locator("forecast-gpu .chart-drawing text").all_text_contents()
+    labels = [row.label for group in told.drawing.groups for row in group.rows]
+    assert labels == [label for label in labels if any(text.startswith(label) for text in drawn)]
+
+
+def give(page: Page, content: bytes, name: str) -> None:
+    """Choose a file."""
+    file = {"name": name, "mimeType": "application/json", "buffer": content}
+    page.locator("forecast-gpu input[type=file]").set_input_files([file])
+
+
+def test_nothing_is_loaded_before_somebody_chooses(visits: Visits) -> None:
+    """A first visit stays within the budget of a page with an instrument."""
+    cold = visits(PAGE)[LOOKS[0]]
+
+    assert MOST_KB >= cold.gz_bytes / 1000, cold.requests
+    assert MOST_REQUESTS >= len(cold.requests), cold.requests
+    assert not [each for each in cold.requests if "forecast-gpu" in each]
+
+
+def test_choices_change_what_is_said_drawn_and_listed(forecast: Page) -> None:
+    """For each choice the page says what Python says."""
+    expect_told(forecast, FIRST_CHOICE)
+
+    choose(forecast, card="h100", model="mnist")
+
+    expect_told(forecast, Choice("h100", "mnist", 64, "float32"))
+    choose(forecast, batch="4096", host="10")
+    host = Host(10e-6, 10e-6, 10e-6)
+    expect_told(forecast, Choice("h100", "mnist", 4096, "float32", host=host))
+
+
+def test_the_layout_is_asked_for_where_there_are_convolutions(forecast: Page) -> None:
+    """A model without any leaves nothing to choose."""
+    layout = forecast.locator("select[name=layout]")
+    choose(forecast, format="float16", layout="1")
+    expect_told(forecast, Choice("t4", "resnet50", 64, "float16", channels_last=True))
+
+    choose(forecast, model="gpt2", format="float32")
+
+    expect(layout).to_be_disabled()
+
+
+def test_a_format_that_the_card_lacks_is_said(forecast: Page) -> None:
+    """No bar is drawn for it, and the other cards keep their rows."""
+    choose(forecast, format="bfloat16")
+
+    expect(says(forecast)).to_have_text(re.compile("^The T4 has no units for bfloat16"))
+    assert not forecast.locator("forecast-gpu .chart-drawing > *").count()
+    assert len(read_cards()) == len(rows(forecast))
+
+
+def test_the_keyboard_reaches_every_choice(forecast: Page) -> None:
+    """Tab goes from list to list, and arrows choose."""
+    forecast.locator("select[name=card]").focus()
+    names = []
+    for _ in range(6):
+        names.append(forecast.evaluate("document.activeElement.name"))
+        forecast.keyboard.press("Tab")
+    assert ["card", "model", "batch", "format", "layout", "host"] == names
+    assert "file" == forecast.evaluate("document.activeElement.type")
+
+    forecast.locator("select[name=batch]").focus()
+    forecast.keyboard.press("ArrowDown")
+
+    expect_told(forecast, Choice("t4", "resnet50", 128, "float32"))
+
+
+def test_a_file_of_ones_own_becomes_a_model(forecast: Page) -> None:
+    """With its batches, and with what its own CPU measured beside the bars."""
+    give(forecast, json.dumps(OWN).encode(), "mine.json")
+
+    expect(forecast.locator(".drop-message")).to_contain_text("mine.json is taken in: mine:net, 2")
+    expect(says(forecast).first).to_contain_text("samples a second")
+    expect(says(forecast).last).to_contain_text("20.0")
+    expect(says(forecast).last).to_contain_text("does not fit")
+    expect(forecast.locator(".chart-drawing")).to_contain_text("My laptop")
+    assert ["32", "64"] == forecast.locator("select[name=batch] option").all_inner_texts()
+    choose(forecast, batch="64")
+    expect(says(forecast)).to_have_text(re.compile("^Nobody counted this step"))
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_bad_file_is_refused_in_a_sentence(forecast: Page, name: str) -> None:
+    """It says what is wrong and what to do, and nothing changes."""
+    content, sentence = BAD[name]
+
+    give(forecast, content, name)
+
+    message = forecast.locator(".drop-message")
+    expect(message).to_have_text(
+        re.compile(rf"^{name}: .*{sentence}.*; .+\. Nothing was changed\.$")
+    )
+    expect_told(forecast, FIRST_CHOICE)
+
+
+def test_the_chosen_card_is_kept_and_travels_with_the_record(
+    forecast: Page, site: str, tmp_path: Path
+) -> None:
+    """It is there on the next visit, in an exported file, and gone once everything is forgotten."""
+    choose(forecast, card="rtx-4090")
+    expect(says(forecast).first).to_contain_text("RTX 4090")
+    forecast.goto(site + PAGE)
+    expect(says(forecast).first).to_contain_text("RTX 4090")
+    expect(forecast.locator("select[name=card]")).to_have_value("rtx-4090")
+
+    forecast.goto(site + RECORD)
+    expect(forecast.locator(".learner-record-count")).to_contain_text("the GPU that you chose")
+    with forecast.expect_download() as download:
+        forecast.get_by_role("button", name="Export").click()
+    kept = json.loads(Path(download.value.path()).read_text(encoding="utf-8"))["kept"]
+
+    assert "rtx-4090" == kept[KEY]["mine"]["card"]
+
+
+def test_a_race_of_ones_own_is_a_measured_bar(forecast: Page, site: str) -> None:
+    """What the reader's browser raced stands beside the forecast of the same step."""
+    figure = {"value": 6400.0, "spread": 1.0, "noisy": False, "text": "6,400 per second"}
+    machine = {
+        **{"at": "2026-11-23T10:00:00.000Z", "label": "Your browser", "file": "race.json"},
+        **{"provenance": {}, "figures": {"race.width_256.batch_64.browser_gpu": figure}},
+    }
+    kept = json.dumps({"mine": machine})
+    forecast.evaluate("kept => localStorage.setItem('gpu-training.machine.v1', kept)", kept)
+    forecast.goto(site + PAGE)
+
+    choose(forecast, model="mnist")
+
+    expect(forecast.locator(".chart-drawing")).to_contain_text("your browser’s GPU: 10.0")
+
+
+@pytest.mark.parametrize("look", LOOKS, ids=str)
+def test_after_a_choice_axe_finds_no_barrier(browser: Browser, site: str, look: Any) -> None:
+    """In both palettes, wide and narrow, with a file taken in; nothing runs out of the screen."""
+    context = new_context(browser, look)
+    page = context.new_page()
+    page.goto(site + PAGE)
+    give(page, json.dumps(OWN).encode(), "mine.json")
+    expect(page.locator(".chart-drawing")).to_contain_text("My laptop")
+
+    page.evaluate(AXE.read_text(encoding="utf-8"))
+    found = page.evaluate(RUN_AXE, [])
+
+    assert [] == found
+    assert [] == page.evaluate(OVERFLOWS)
+    assert [] == page.evaluate("window.__violations")
+    context.close()
+
+
+def test_without_javascript_there_are_six_cards(page_without_javascript: Page, site: str) -> None:
+    """The choices are hidden, and two tables hold the numbers."""
+    page_without_javascript.goto(site + PAGE)
+
+    expect(page_without_javascript.locator("forecast-gpu fieldset")).to_be_hidden()
+    table = page_without_javascript.locator(".forecast table").last
+    names = [read_cards()[card].name for card in SIX_CARDS]
+    assert names == table.locator("tbody th").all_inner_texts()
+    expect(page_without_javascript.locator(".forecast-says p")).to_have_text(
+        list(tell(FIRST_CHOICE).sentences)
+    )
