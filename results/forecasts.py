@@ -236,7 +236,7 @@ def _figure(
     high: float,
 ) -> ForecastFigure:
     step = counted.step
-    text = quantities.write(value, unit, high - low)
+    text = quantities.write(value, unit, quantities.coarse(value) if low < high else 0.0)
     source = (
         f"forecast from the {step.operations:,} operations of the step and the rates of the card"
         if low < high

@@ -116,12 +116,12 @@ def write_band(low: float, high: float, unit: str) -> str:
         high: The upper end.
         unit: One of ``UNITS``.
     """
-    texts = [write(end, unit, _coarse(end)) for end in (low, high)]
+    texts = [write(end, unit, coarse(end)) for end in (low, high)]
     (first, *of_low), (_, *of_high) = (text.split(SPACE) for text in texts)
     return f"{first if of_low == of_high else texts[0]} to {texts[1]}"
 
 
-def _coarse(value: float) -> float:
+def coarse(value: float) -> float:
     """A spread that leaves one digit, or two where the first is a 1."""
     return value / 10 if f"{value:.6e}".startswith("1") else value
 

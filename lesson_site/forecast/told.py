@@ -1,6 +1,6 @@
 """What the page says and draws of one choice; ``forecast/told.js`` says the same of every choice.
 
-Forecasts are rounded by a tenth at most, and always have their band.
+Forecasts have one digit, or two where the first is a 1, and always their band.
 """
 
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from lesson_site.charts.description import Group, Mark, Row, Rows
 from lesson_site.forecast.data import Point, points_of, step_of
 from lesson_site.forecast.models import MODELS
 from lesson_site.forecast.words import FORMATS, LAYOUT_NAMES, LIMITS, PARTS, WORDS
-from results.quantities import SPACE, rounded, write
+from results.quantities import coarse, rounded, write, write_band
 
 GB = 1e9
 DASH = "–"
@@ -70,22 +70,9 @@ def tell(choice: Choice) -> Told:
     return Told(sentences, _drawing(found, step, choice, card), cards)
 
 
-def coarse(value: float) -> float:
-    """The spread with which a number is written with one digit, or two where it begins small."""
-    return value / 10 if f"{value:.6e}"[0] in "1234" else value
-
-
 def about(seconds: float) -> str:
     """A time, as a forecast is written."""
     return write(seconds, "s", coarse(seconds))
-
-
-def band(low: float, high: float) -> str:
-    """Two times, with their unit once if it is the same."""
-    first, last = about(low), about(high)
-    value, unit = first.split(SPACE)
-    shared = last.endswith(f"{SPACE}{unit}")
-    return WORDS["band"].format(low=value if shared else first, high=last)
 
 
 def a_second(choice: Choice, seconds: float) -> str:
@@ -108,12 +95,12 @@ def _sentences(
     blanks = {
         "card": card.name,
         "time": about(found.time),
-        "band": band(found.low, found.high),
+        "band": write_band(found.low, found.high, "s"),
         "rate": a_second(choice, found.time),
         "things": MODELS[choice.model].things,
         "launches": str(step.launches),
         "work": about(found.arithmetic + found.traffic),
-        "start": band(step.launches * choice.host.low, step.launches * choice.host.high),
+        "start": write_band(step.launches * choice.host.low, step.launches * choice.host.high, "s"),
         "peak": memory(step.peak_bytes),
         "room": memory(MEMORY_SHARE * card.memory_bytes),
     }
@@ -135,7 +122,7 @@ def _card_row(step: StepCount, choice: Choice, card: Card) -> tuple[str, ...]:
         lacking = WORDS["units"].format(format=FORMATS[choice.format])
         return card.name, DASH, DASH, DASH, lacking, fits
     limited = LIMITS[limit(found, step, choice.host)]
-    between = band(found.low, found.high)
+    between = write_band(found.low, found.high, "s")
     return card.name, about(found.time), between, a_second(choice, found.time), limited, fits
 
 
@@ -158,7 +145,9 @@ def _drawing(found: Forecast, step: StepCount, choice: Choice, card: Card) -> Ro
 def _row(part: str, color: int, value: float, low: float = 0, high: float = 0) -> Row:
     if low == high:
         return Row(PARTS[part], color, Mark(value, about(value), "forecast"))
-    mark = Mark(value, about(value), "forecast", low=low, high=high, band=band(low, high))
+    mark = Mark(
+        value, about(value), "forecast", low=low, high=high, band=write_band(low, high, "s")
+    )
     return Row(PARTS[part], color, mark)
 
 

@@ -22,7 +22,6 @@ WORDS = {
     "others": "Others measured, scaled from their batch to yours",
     "point": "{who}, batch {batch}, {format}{layout}",
     "own": "You measured",
-    "band": "{low} to {high}",
     "yes": "yes",
     "no": "no",
 }

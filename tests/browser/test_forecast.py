@@ -117,7 +117,7 @@ def test_a_format_that_the_card_lacks_is_said(forecast: Page) -> None:
     """No bar is drawn for it, and the other cards keep their rows."""
     choose(forecast, format="bfloat16")
 
-    expect(says(forecast)).to_have_text(re.compile("^The T4 has no units for bfloat16"))
+    expect(says(forecast)).to_have_text([re.compile("^The T4 has no units")])
     assert not forecast.locator("forecast-gpu .chart-drawing > *").count()
     assert len(read_cards()) == len(rows(forecast))
 
@@ -149,7 +149,7 @@ def test_a_file_of_ones_own_becomes_a_model(forecast: Page) -> None:
     expect(forecast.locator(".chart-drawing")).to_contain_text("My laptop")
     assert ["32", "64"] == forecast.locator("select[name=batch] option").all_inner_texts()
     choose(forecast, batch="64")
-    expect(says(forecast)).to_have_text(re.compile("^Nobody counted this step"))
+    expect(says(forecast)).to_have_text([re.compile("^Nobody counted this")])
 
 
 @pytest.mark.parametrize("name", BAD)

@@ -3,7 +3,7 @@
 //
 // A file of the reader's own model becomes one more model; it is read here and sent nowhere.
 
-import { draw, element } from "./chart/drawing.js";
+import { draw, toElement } from "./chart/drawing.js";
 import { batchesOf, stepOf, tell } from "./forecast/told.js";
 import { MACHINE, browserRecord, chooseCard, chosenCard } from "./record.js";
 
@@ -100,7 +100,7 @@ export class ForecastGpu extends HTMLElement {
     this.querySelector(".forecast-says")?.replaceChildren(...sentences.map((sentence) => made("p", sentence)));
     const { nodes, height } = drawing ? draw(drawing) : { nodes: [], height: 0 };
     const svg = this.querySelector(".chart-drawing");
-    svg?.replaceChildren(...nodes.map(element));
+    svg?.replaceChildren(...nodes.map(toElement));
     svg?.setAttribute("height", String(height));
     const chosen = this.#payload.cards[choice.card]?.name;
     this.querySelector("tbody")?.replaceChildren(...cards.map((row) => rowOf(row, row[0] === chosen)));

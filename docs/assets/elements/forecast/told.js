@@ -35,8 +35,8 @@ const DASH = "–";
 const GB = 1e9;
 const SPACE = "\u00a0";
 
-/** The spread with which a number has one digit, or two where it begins small. @param {number} value */
-const coarse = (value) => ("1234".includes(value.toExponential(6).charAt(0)) ? value / 10 : value);
+/** The spread with which a number has one digit, or two where the first is a 1. @param {number} value */
+const coarse = (value) => (value.toExponential(6).startsWith("1") ? value / 10 : value);
 /** A time, as a forecast is written. @param {number} seconds */
 const about = (seconds) => write(seconds, "s", coarse(seconds));
 /** Samples a second. @param {number} batch @param {number} seconds */
@@ -100,12 +100,12 @@ function sentencesOf({ words, rules }, step, { batch, host }, card, found, thing
   const blanks = {
     card: card.name,
     time: about(found.time),
-    band: bandOf(words, found.low, found.high),
+    band: bandOf(found.low, found.high),
     rate: aSecond(batch, found.time),
     things,
     launches: String(step.launches),
     work: about(found.arithmetic + found.traffic),
-    start: bandOf(words, step.launches * host[0], step.launches * host[2]),
+    start: bandOf(step.launches * host[0], step.launches * host[2]),
     peak: memory(step.peak_bytes),
     room: memory(rules.memory * card.memory),
   };
@@ -120,14 +120,14 @@ function cardRow({ words, rules, limits, formats }, step, { batch, format, host 
   const lacking = fill(words.units, { format: formats[format] ?? "" });
   if (!found) return [card.name, DASH, DASH, DASH, lacking, fitting];
   const limited = limits[limit(found, step, host)] ?? "";
-  return [card.name, about(found.time), bandOf(words, found.low, found.high), aSecond(batch, found.time), limited, fitting];
+  return [card.name, about(found.time), bandOf(found.low, found.high), aSecond(batch, found.time), limited, fitting];
 }
 
-/** Two times, with their unit once if it is the same. @param {Words} words @param {number} low @param {number} high */
-function bandOf(words, low, high) {
+/** Two times, with their unit once if it is the same. @param {number} low @param {number} high */
+function bandOf(low, high) {
   const [first, last] = [about(low), about(high)];
   const [value = "", unit = ""] = first.split(SPACE);
-  return fill(words.band, { low: last.endsWith(SPACE + unit) ? value : first, high: last });
+  return `${last.endsWith(SPACE + unit) ? value : first} to ${last}`;
 }
 
 /** @param {Payload} payload @param {Forecast} found @param {Step} step @param {Choice} choice @param {Card} card @param {Own[]} own @returns {Rows} */
@@ -137,7 +137,7 @@ function drawingOf(payload, found, step, choice, card, own) {
   const row = (part, color, value, low = 0, high = 0) => {
     const label = parts[part] ?? "";
     if (low === high) return { label, color, mark: { value, text: about(value), kind: "forecast" } };
-    return { label, color, mark: { value, text: about(value), kind: "forecast", low, high, band: bandOf(words, low, high) } };
+    return { label, color, mark: { value, text: about(value), kind: "forecast", low, high, band: bandOf(low, high) } };
   };
   const [low, , high] = choice.host.map((cost) => step.launches * cost);
   const rows = [
