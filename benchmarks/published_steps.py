@@ -36,8 +36,16 @@ PIXELS = {
     "efficientnet_b7": 600,
     "resnet18_cifar": 32,
 }
-SQUAD_LENGTH, CLASSIFIED_LENGTH, GPT_LENGTH = 384, 512, 1024
-BERT_WORDS, GPT_WORDS = 30_522, 50_304
+LENGTHS = {  # tokens of a text
+    "bert_base": 384,
+    "bert_base_128": 128,
+    "bert_base_512": 512,
+    "bert_large": 384,
+    "bert_large_512": 512,
+    "bert_large_512_checkpointed": 512,
+    "gpt2_nanogpt": 1024,
+}
+BERT_WORDS, CASED_BERT_WORDS, GPT_WORDS = 30_522, 28_996, 50_304
 KEPT = ("flop", "bytes", "convolution_bytes", "launches", "peak_bytes")
 
 
@@ -61,7 +69,8 @@ class Sizes:
 
 
 BERT_BASE, BERT_LARGE = Sizes(768, 12, 12), Sizes(1024, 16, 24)
-GPT_SMALL = Sizes(768, 12, 12, GPT_WORDS, GPT_LENGTH)
+CASED_BERT = Sizes(768, 12, 12, CASED_BERT_WORDS)
+GPT_SMALL = Sizes(768, 12, 12, GPT_WORDS, LENGTHS["gpt2_nanogpt"])
 
 
 class Layer(nn.Module):
@@ -188,6 +197,8 @@ def vision_transformer(width: int, heads: int) -> nn.Module:
 
 NETWORKS: Mapping[str, Callable[[], nn.Module]] = {
     "bert_base": lambda: Text(BERT_BASE),
+    "bert_base_128": lambda: Text(CASED_BERT, pooled=True),
+    "bert_base_512": lambda: Text(CASED_BERT, pooled=True),
     "bert_large": lambda: Text(BERT_LARGE),
     "bert_large_512": lambda: Text(BERT_LARGE, pooled=True),
     "bert_large_512_checkpointed": lambda: Text(BERT_LARGE, pooled=True, checkpointed=True),
@@ -213,10 +224,8 @@ def next_word_loss(outputs: Tensor, tokens: Tensor) -> Tensor:
 def batch_of(step: Step) -> tuple[Tensor, Tensor]:
     """Inputs and targets without values."""
     name, size = step.network, step.batch
-    if name.startswith(("bert", "gpt2")):
-        length = {"bert_base": SQUAD_LENGTH, "bert_large": SQUAD_LENGTH}.get(name)
-        length = length or (GPT_LENGTH if name.startswith("gpt2") else CLASSIFIED_LENGTH)
-        tokens = torch.zeros(size, length, dtype=torch.int64)
+    if name in LENGTHS:
+        tokens = torch.zeros(size, LENGTHS[name], dtype=torch.int64)
         return tokens, tokens if name.startswith("gpt2") else torch.zeros(size, dtype=torch.int64)
     pixels = PIXELS.get(name, 224)
     return torch.empty(size, 3, pixels, pixels), torch.zeros(size, dtype=torch.int64)
@@ -268,8 +277,10 @@ def count_forward(model: nn.Module, inputs: Tensor, format: str) -> formula.Step
 
 
 def _optimizer(step: Step, model: nn.Module) -> torch.optim.Optimizer:
-    if not step.network.startswith(("bert", "gpt2")):
+    if step.network not in LENGTHS:
         return torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
+    if step.network in ("bert_base_128", "bert_base_512"):
+        return torch.optim.Adam(model.parameters(), lr=1e-4)
     fused = step.network in ("bert_base", "bert_large")  # NVIDIA's code has an optimizer of its own
     return torch.optim.AdamW(model.parameters(), lr=1e-4, foreach=not fused, fused=fused)
 

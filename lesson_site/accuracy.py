@@ -27,6 +27,8 @@ TITLES = {
     "resnet50_inference": "ResNet-50, forward only",
     "resnet18_cifar": "ResNet-18 for 32 × 32 pixels",
     "bert_base": "BERT-base",
+    "bert_base_128": "BERT-base, 128 tokens",
+    "bert_base_512": "BERT-base, 512 tokens",
     "bert_large": "BERT-large",
     "bert_large_512": "BERT-large, 512 tokens",
     "bert_large_512_checkpointed": "BERT-large, 512 tokens, checkpointed",

@@ -153,6 +153,9 @@ GROUPS: dict[str, Callable[[], Sequence[Compared]]] = {
     "t4": lambda: _unseen(lambda point: point.card == "t4"),
     "t4_images": lambda: _unseen(lambda point: point.source.id == "pollux-imagenet"),
     "t4_text": lambda: _unseen(lambda point: point.source.id == "pollux-bert"),
+    "t4_colab": lambda: _unseen(
+        lambda point: point.card == "t4" and point.source.id == "apple-silicon"
+    ),
     "t4_small": lambda: _unseen(lambda point: point.source.id == "pollux-cifar10"),
     "timm": lambda: _unseen(lambda point: point.card == "rtx-3090"),
     "elsewhere": lambda: _unseen(lambda point: point.card not in ("t4", "rtx-3090")),
