@@ -17,6 +17,8 @@ from markdown.util import AtomicString
 
 from lesson_site.errors import PageError
 from lesson_site.page import current_page, line_of
+from lesson_site.reader_card import place_reader_card
+from results.reader_card import NAME
 from results.store import Figure, FigureError, Store, open_store
 
 NAMED = r"\[\[([^\[\]\s]+)\]\]"
@@ -63,6 +65,7 @@ class Sources(Treeprocessor):
         Raises:
             PageError: If a figure without a value is part of a sentence.
         """
+        place_reader_card(root, self.used, _told, open_store(), self.md)
         if not self.used:
             return
         self._refuse_holes(root)
@@ -71,6 +74,8 @@ class Sources(Treeprocessor):
         ElementTree.SubElement(details, "summary").text = "Where the numbers on this page come from"
         rows = ElementTree.SubElement(details, "ul")
         for name, figure in self.used.items():
+            if name == NAME:
+                continue
             row = ElementTree.SubElement(rows, "li", {"id": f"from-{name}"})
             value = ElementTree.SubElement(row, "strong")
             value.text = AtomicString(figure.text if figure.known else DASH)
@@ -97,6 +102,9 @@ def _shown(figure: Figure) -> ElementTree.Element:
     """The figure's text as a link to its source; a forecast with its band, a hole as a dash."""
     attributes = {"class": _classes(figure), "data-figure": figure.name, "data-kind": figure.kind}
     span = ElementTree.Element("span", attributes)
+    if figure.name == NAME:
+        span.text = AtomicString(figure.text)
+        return span
     link = ElementTree.SubElement(
         span, "a", {"href": f"#from-{figure.name}", "title": _title(figure)}
     )

@@ -6,13 +6,23 @@
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal
 
-from results import cases, catalogue, forecasts, published, quantities, recorded, result_file
+from lesson_code.forecast.cards import read_cards
+from results import (
+    cases,
+    catalogue,
+    forecasts,
+    published,
+    quantities,
+    reader_card,
+    recorded,
+    result_file,
+)
 from results.catalogue import Definition
 from results.entry import Entry
 from results.summary import Estimate
@@ -146,8 +156,10 @@ class Store:
         """
         if name.startswith(PUBLISHED):
             return _published(name)
+        if name == reader_card.NAME:
+            return _first_card(name)
         if name.startswith(FORECAST):
-            return _forecast(name)
+            return replace(_forecast(reader_card.on_card(name, reader_card.FIRST)), name=name)
         definition = self._definition(name)
         if definition.kind in FIXED:
             return self._fixed(definition)
@@ -227,6 +239,12 @@ def _forecast(name: str) -> Figure:
         high=found.high,
         band=quantities.write_band(found.low, found.high, found.unit),
     )
+
+
+def _first_card(name: str) -> Figure:
+    """The name of the card for which the site is written until the reader chooses theirs."""
+    card = read_cards()[reader_card.FIRST].name
+    return Figure(name, "the card", 0.0, card, "chosen by the reader", "exact")
 
 
 def _published(name: str) -> Figure:

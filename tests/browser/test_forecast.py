@@ -12,9 +12,12 @@ from lesson_code.forecast.cards import read_cards
 from lesson_code.forecast.formula import Host
 from lesson_site.forecast.instrument import FIRST_CHOICE, SIX_CARDS
 from lesson_site.forecast.told import Choice, tell
+from results.reader_card import on_card
+from results.store import open_store
 from tests.browser.conftest import AXE, LOOKS, OVERFLOWS, RUN_AXE, Visits, new_context
 
 PAGE = "benchmarks/forecast/"
+LESSON = "gpu-training/when-a-gpu-helps/"
 RECORD = "gpu-training/summary/"
 KEY = "gpu-training.card.v1"
 MOST_KB, MOST_REQUESTS = 95, 12
@@ -183,6 +186,33 @@ def test_the_chosen_card_is_kept_and_travels_with_the_record(
     kept = json.loads(Path(download.value.path()).read_text(encoding="utf-8"))["kept"]
 
     assert "rtx-4090" == kept[KEY]["mine"]["card"]
+
+
+def test_sentences_and_charts_of_other_pages_follow_the_card(forecast: Page, site: str) -> None:
+    """Numbers, bands, sources and the card's name; chosen there or here, and read out."""
+    name = "forecast.sweep_4096_1024.float32.card.time"
+    store = open_store()
+    forecast.goto(site + LESSON)
+    number = forecast.locator(f'[data-figure="{name}"]')
+    first, other = store.figure(name), store.figure(on_card(name, "h100"))
+    expect(number).to_have_text(f"{first.text} (forecast, {first.band})")
+
+    forecast.locator("reader-card select").select_option("h100")
+
+    expect(number).to_have_text(f"{other.text} (forecast, {other.band})")
+    expect(number.locator("a")).to_have_attribute("title", re.compile(r"H100 \(SXM\): forecast"))
+    expect(forecast.locator('[data-figure="forecast.card"]').first).to_have_text("H100 (SXM)")
+    expect(forecast.locator(f'[id="from-{name}"]')).to_contain_text(other.text)
+    said = forecast.locator("reader-card [role=status]")
+    expect(said).to_have_text("Forecasts are now for the H100 (SXM).")
+    expect(forecast.locator(".chart-sweep svg.chart-drawing")).to_contain_text("H100 (SXM)")
+    forecast.goto(site + PAGE)
+    expect(says(forecast).first).to_contain_text("H100 (SXM)")
+
+
+def test_a_page_that_shows_forecasts_loads_nothing_for_the_card(visits: Visits) -> None:
+    """Its list is there without a script, which comes with the first choice."""
+    assert not [each for each in visits(LESSON)[LOOKS[0]].requests if "reader-card" in each]
 
 
 def test_a_race_of_ones_own_is_a_measured_bar(forecast: Page, site: str) -> None:

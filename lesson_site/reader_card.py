@@ -1,0 +1,68 @@
+"""The list from which readers choose their card, on every page that forecasts something for it.
+
+The element ``reader-card`` holds the texts of all cards, so that the browser only puts them in
+place; charts have their own. Without JavaScript the page speaks of the first card.
+"""
+
+import json
+from collections.abc import Callable, Iterable
+from xml.etree import ElementTree
+
+from markdown import Markdown
+from markdown.util import HTML_PLACEHOLDER_RE
+
+from lesson_code.forecast.cards import read_cards
+from results.reader_card import FIRST, NAME, is_readers, on_card
+from results.store import Figure, Store
+
+LABEL = "Forecasts on this page are for the"
+CHART_OF_CARDS = " data-cards="  # a chart that draws forecasts has those of every card
+
+Told = Callable[[Figure], str]
+
+
+def place_reader_card(
+    root: ElementTree.Element, used: Iterable[str], told: Told, store: Store, md: Markdown
+) -> None:
+    """Put the list before the first part of the page that follows the reader's card, if any does.
+
+    Args:
+        root: The page.
+        used: The names of its figures.
+        told: What the page's list of sources says of a figure.
+        store: Where figures come from.
+        md: Keeps what fences drew.
+    """
+    for index, part in enumerate(root):
+        if _follows(part, md):
+            root.insert(index, _element(filter(is_readers, used), told, store))
+            return
+
+
+def _follows(part: ElementTree.Element, md: Markdown) -> bool:
+    """Whether it shows a figure or a chart that follows the reader's card."""
+    if any(is_readers(span.get("data-figure", "")) for span in part.iter("span")):
+        return True
+    drawn = [int(found) for found in HTML_PLACEHOLDER_RE.findall("".join(part.itertext()))]
+    return any(CHART_OF_CARDS in str(md.htmlStash.rawHtmlBlocks[number]) for number in drawn)
+
+
+def _element(names: Iterable[str], told: Told, store: Store) -> ElementTree.Element:
+    """The label, the list, and a line that says what changed."""
+    texts = {name: _texts(name, told, store) for name in names if name != NAME}
+    data = json.dumps(texts, ensure_ascii=False, separators=(",", ":"))
+    element = ElementTree.Element("reader-card", {"data-texts": data, "data-search-exclude": ""})
+    label = ElementTree.SubElement(element, "label")
+    label.text = f"{LABEL} "
+    cards = ElementTree.SubElement(label, "select", {"autocomplete": "off"})
+    for card in read_cards().values():
+        chosen = {"selected": "selected"} if card.id == FIRST else {}
+        ElementTree.SubElement(cards, "option", {"value": card.id, **chosen}).text = card.name
+    ElementTree.SubElement(element, "span", {"role": "status"})
+    return element
+
+
+def _texts(name: str, told: Told, store: Store) -> dict[str, tuple[str, str, str]]:
+    """By card: what the sentence says, its band, and where it comes from."""
+    figures = {card: store.figure(on_card(name, card)) for card in read_cards()}
+    return {card: (each.text, each.band, told(each)) for card, each in figures.items()}
