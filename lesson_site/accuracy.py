@@ -2,8 +2,9 @@
 
 The fence ``lesson-points`` shows, by its option ``show``: ``scatter``, all training speeds over the
 time of a step; ``training`` and ``launches``, the same and the forward passes as tables; ``fits``
-and ``occupied``, what is known of memory; ``cards``, the rates that the forecast takes, with their
-sources. The numbers come from ``results/points`` and ``results/accuracy.py``.
+and ``occupied``, what is known of memory; ``own``, what our own job measured on GPUs; ``cards``,
+the rates that the forecast takes, with their sources. The numbers come from ``results/points``,
+``results/accuracy.py`` and ``results/own_forecasts.py``.
 """
 
 import math
@@ -20,8 +21,10 @@ from lesson_site.errors import PageError
 from lesson_site.fences import Options, fence
 from results import accuracy, points
 from results.accuracy import Compared, Fitted
+from results.own_forecasts import Own, own
 from results.points import Point, Source
 from results.quantities import SPACE, write
+from results.store import open_store
 
 TITLES = {
     "resnet50_inference": "ResNet-50, forward only",
@@ -227,6 +230,36 @@ def cards_table() -> str:
     return _folded(title, head, f"<tbody>{''.join(rows)}</tbody>")
 
 
+def own_table() -> str:
+    """What our own job measured on GPUs, beside its forecast; a sentence if there is nothing."""
+    some = own(open_store().results)
+    if not some:
+        return (
+            "<p>No GPU has run this site's own measurements yet. When one has, each of its "
+            "training steps is listed here: what was forecast, and what it took.</p>"
+        )
+    head = ("Step", "Forecast", "Band", "Measured", "Measured ÷ forecast")
+    parts = []
+    for where, group in groupby(some, key=lambda one: one.where):
+        rows = "".join(map(_own_row, group))
+        title = f'<tr><th colspan="5" scope="rowgroup">{escape(where)}</th></tr>'
+        parts.append(f"<tbody>{title}{rows}</tbody>")
+    held = sum(one.held for one in some)
+    return _folded(f"Measured here: {held} of {len(some)} in the band", head, "".join(parts))
+
+
+def _own_row(one: Own) -> str:
+    figure, ratio = one.forecast, one.seconds / one.forecast.value
+    outside = "" if one.held else ", outside"
+    band = " to ".join(write(end, figure.unit, end / 10) for end in (figure.low, figure.high))
+    return (
+        f'<tr><th scope="row">{escape(figure.what.partition(": ")[2])}</th>'
+        f'<td data-kind="forecast">{escape(figure.text)}</td><td data-kind="forecast">{band}</td>'
+        f'<td data-kind="measured">{write(one.seconds, "s", one.seconds / 100)}</td>'
+        f"<td>{_factor(ratio)}{outside}</td></tr>"
+    )
+
+
 def _rows(some: Sequence[Compared]) -> str:
     return _by_source(some, lambda one: one.point, _time_cells)
 
@@ -338,5 +371,6 @@ SHOWN: dict[str, Callable[[], str]] = {
     "launches": launches_table,
     "fits": fits_table,
     "occupied": occupied_table,
+    "own": own_table,
     "cards": cards_table,
 }

@@ -53,6 +53,7 @@ class Card:
         peak: Floating-point operations in a second by format, without sparsity, sums in float32;
             a format is missing that the card has no units for.
         sources: Where ``memory``, ``bandwidth`` and each format's peak were read.
+        called: What the driver calls it.
         band: How far arithmetic and traffic may be off on it, as a factor both ways, where that is
             further than elsewhere; else 0.
         note: What readers have to know about it; may be empty.
@@ -64,6 +65,7 @@ class Card:
     bandwidth: float
     peak: Mapping[str, float]
     sources: Mapping[str, Source]
+    called: tuple[str, ...] = ()
     band: float = 0.0
     note: str = ""
 
@@ -89,7 +91,7 @@ def read_cards(path: Path = CARDS) -> dict[str, Card]:
 
 def _card(id: str, fields: Mapping[str, Any], sources: Mapping[str, Source], path: Path) -> Card:
     rates = {name: fields[name] for name in SCALES if name in fields}
-    wrong = sorted(fields.keys() - rates.keys() - {"name", "band", "note"})
+    wrong = sorted(fields.keys() - rates.keys() - {"name", "called", "band", "note"})
     if wrong:
         raise CardError(f"{path}, {id}: unknown {wrong[0]!r}; a card has {', '.join(SCALES)}")
     for name in (*REQUIRED, *rates):
@@ -106,6 +108,7 @@ def _card(id: str, fields: Mapping[str, Any], sources: Mapping[str, Source], pat
         bandwidth=in_base_units["bandwidth"],
         peak={format: in_base_units[format] for format in FORMATS if format in rates},
         sources={name: sources[rate["source"]] for name, rate in rates.items()},
+        called=tuple(fields.get("called", ())),
         band=fields.get("band", 0.0),
         note=fields.get("note", ""),
     )

@@ -11,6 +11,10 @@ from lesson_site import accuracy as shown
 from lesson_site.errors import PageError
 from lesson_site.fences import keep_options
 from results import accuracy, points
+from results.own_forecasts import own
+from results.store import Store, open_store, read_catalogue
+from tests.lesson_site.made_up import made_up_entry
+from tests.lesson_site.test_figures import result
 
 
 def test_every_point_is_drawn() -> None:
@@ -117,3 +121,21 @@ def test_an_unknown_table_stops_the_build() -> None:
 
     with pytest.raises(PageError, match="there is no 'moon'; show takes one of cards, fits"):
         md.convert('```lesson-points show="moon"\n```')
+
+
+def test_without_a_gpu_a_sentence_says_what_will_be_here() -> None:
+    """As long as no result file of ours has a step that was forecast."""
+    assert own(open_store().results) or shown.own_table().startswith("<p>No GPU has run")
+
+
+def test_measured_steps_are_laid_beside_their_forecasts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A result file of a known card fills the table by itself."""
+    target = "cnn_step:batch_128.cuda_float32"
+    entries = {"cnn_step": {"batch_128.cuda_float32": made_up_entry(target)}}
+    measured = Store(read_catalogue(), [result(entries, gpu="Tesla T4")])
+    monkeypatch.setattr(shown, "open_store", lambda: measured)
+
+    html = shown.own_table()
+
+    assert 1 == html.count('data-kind="measured"')
+    assert "ResNet-18 and momentum, batches of 128 photographs, float32, T4" in html

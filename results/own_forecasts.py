@@ -1,0 +1,74 @@
+"""What our own job measured on a GPU, beside what was forecast for the same step on that card."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from lesson_code.forecast.cards import Card, read_cards
+from results import forecasts
+from results.forecasts import ForecastError, ForecastFigure
+from results.store import Result, one_a_machine
+
+# The case and the entry that the job measures, and the counted step and the format behind it
+COUNTED = (
+    (r"step_sweep:width_(?P<width>\d+)\.batch_(?P<batch>\d+)\.cuda", "sweep_{width}_{batch}"),
+    (r"mixed_precision:mnist\.cuda_(?P<format>[a-z0-9]+)", "mnist_64"),
+    (r"mixed_precision:large\.cuda_(?P<format>[a-z0-9]+)", "large_1024"),
+    (r"cnn_step:batch_(?P<batch>\d+)\.cuda_(?P<format>[a-z0-9]+)", "resnet18_{batch}"),
+    (r"resnet_step:batch_(?P<batch>\d+)\.cuda_(?P<format>[a-z0-9]+)", "resnet50_{batch}"),
+    (
+        r"resnet_step:batch_(?P<batch>\d+)\.cuda_(?P<format>[a-z0-9]+)_channels_last",
+        "resnet50_{batch}_channels_last",
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Own:
+    """A step that our job measured and that was forecast.
+
+    Attributes:
+        forecast: The forecast for the card on which it ran.
+        seconds: The measured time, the median.
+        where: The machine, its software and the day.
+    """
+
+    forecast: ForecastFigure
+    seconds: float
+    where: str
+
+    @property
+    def held(self) -> bool:
+        """Whether the measured time lies within the forecast's band."""
+        return self.forecast.low <= self.seconds <= self.forecast.high
+
+
+def card_called(gpu: str) -> Card | None:
+    """The card that a driver calls so; None if it is not offered."""
+    return next((card for card in read_cards().values() if gpu in card.called), None)
+
+
+def own(results: Iterable[Result]) -> list[Own]:
+    """Every step of the result files that has a forecast, by machine."""
+    found = []
+    ran = [result for result in results if result.provenance["gpu"]]
+    for case in dict.fromkeys(pattern.partition(":")[0] for pattern, _ in COUNTED):
+        for result in one_a_machine(ran, case):
+            card = card_called(result.provenance["gpu"])
+            for entry, measured in result.cases.get(case, {}).items():
+                if card and (figure := _forecast(f"{case}:{entry}", card)):
+                    found.append(Own(figure, measured.median, result.where))
+    return sorted(found, key=lambda one: one.where)
+
+
+def _forecast(target: str, card: Card) -> ForecastFigure | None:
+    """What is forecast for an entry, if its step was counted and the card has its format."""
+    for pattern, step in COUNTED:
+        if match := re.fullmatch(pattern, target):
+            format = match.groupdict().get("format", "float32")
+            name = f"forecast.{step.format(**match.groupdict())}.{format}.{card.id}.time"
+            try:
+                return forecasts.figure(name)
+            except ForecastError:
+                return None
+    return None
