@@ -2,9 +2,9 @@
 
 The fence ``lesson-points`` shows, by its option ``show``: ``scatter``, all training speeds over the
 time of a step; ``training`` and ``launches``, the same and the forward passes as tables; ``fits``
-and ``occupied``, what is known of memory; ``own``, what our own job measured on GPUs; ``cards``,
-the rates that the forecast takes, with their sources. The numbers come from ``results/points``,
-``results/accuracy.py`` and ``results/own_forecasts.py``.
+and ``occupied``, what is known of memory; ``own``, what our own job measured on GPUs; ``rule``,
+how points were chosen; ``cards``, the rates that the forecast takes, with their sources. The
+numbers come from ``results/points``, ``results/accuracy.py`` and ``results/own_forecasts.py``.
 """
 
 import math
@@ -169,7 +169,12 @@ def _words(x: float, y: float, words: str, middle: bool = False) -> str:
     )
 
 
-# The tables
+# The rule and the tables
+
+
+def rule_list() -> str:
+    """By which the speeds were chosen that had not been seen before."""
+    return f"<ol>{''.join(f'<li>{escape(line)}</li>' for line in points.rule())}</ol>"
 
 
 def training_table() -> str:
@@ -372,5 +377,6 @@ SHOWN: dict[str, Callable[[], str]] = {
     "fits": fits_table,
     "occupied": occupied_table,
     "own": own_table,
+    "rule": rule_list,
     "cards": cards_table,
 }

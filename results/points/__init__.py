@@ -10,7 +10,7 @@ memory. ``counts.json`` is written by ``python -m benchmarks.published_steps``.
 import csv
 import json
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
@@ -108,8 +108,19 @@ class Point:
 @lru_cache(maxsize=1)
 def sources() -> Mapping[str, Source]:
     """All of them, by their keys."""
-    entries = tomllib.loads((FOLDER / "sources.toml").read_text(encoding="utf-8"))["source"]
+    entries = _sources_file()["source"]
     return {key: Source(key, **entry) for key, entry in entries.items()}
+
+
+@lru_cache(maxsize=1)
+def rule() -> Sequence[str]:
+    """By which the speeds were chosen that had not been seen before."""
+    rules: list[str] = _sources_file()["rule"]
+    return rules
+
+
+def _sources_file() -> dict[str, Any]:
+    return tomllib.loads((FOLDER / "sources.toml").read_text(encoding="utf-8"))
 
 
 def read(file: str) -> list[Point]:

@@ -139,3 +139,9 @@ def test_measured_steps_are_laid_beside_their_forecasts(monkeypatch: pytest.Monk
 
     assert 1 == html.count('data-kind="measured"')
     assert "ResNet-18 and momentum, batches of 128 photographs, float32, T4" in html
+
+
+def test_the_rule_is_shown_whole() -> None:
+    """Each of its lines."""
+    assert len(points.rule()) == shown.rule_list().count("<li>")
+    assert 4 <= len(points.rule())
