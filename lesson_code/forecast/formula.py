@@ -61,7 +61,6 @@ class Step:
 # --8<-- [end:step]
 
 
-# --8<-- [start:forecast]
 @dataclass(frozen=True)
 class Forecast:
     """Seconds of a step: about, at least and at most, and the three parts that it comes from."""
@@ -116,6 +115,7 @@ def peak_of(card: Card, step: Step, format: str) -> float:
     return card.peak[runs_in]
 
 
+# --8<-- [start:layout]
 def bytes_moved(step: Step, card: Card) -> float:
     """Bytes that the step moves; tensor cores first bring convolutions into their own layout."""
     converted = not step.channels_last and uses_tensor_cores(step, card)
@@ -127,7 +127,7 @@ def uses_tensor_cores(step: Step, card: Card) -> bool:
     return card.peak.get(step.format, 0.0) > card.peak["float32"]
 
 
-# --8<-- [end:forecast]
+# --8<-- [end:layout]
 
 
 # --8<-- [start:memory]
