@@ -7,13 +7,14 @@ from typing import Any
 from lesson_code.forecast import formula
 from lesson_code.forecast.cards import Card, read_cards
 from lesson_code.forecast.formula import HOST, Step
-from lesson_site.forecast.models import LAYOUTS, MODELS, Model
+from lesson_site.forecast.models import MODELS, Model
 from lesson_site.forecast.words import FORMATS, LAYOUT_NAMES, LIMITS, PARTS, WORDS
 from results import points
 from results.forecasts import read_steps
+from results.store import open_store
 
 SPEEDS = ("training_seen", "training_unseen")
-DIGITS = 4  # of a published time: more than a bar can show
+DIGITS = 3  # of counts and times that the page gets: more than a forecast has
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,23 @@ class Point:
     who: str
 
 
+@dataclass(frozen=True)
+class Cell:
+    """A step of the sweep over width and batch, with what our CPU needs for it.
+
+    Attributes:
+        width: Units of each hidden layer.
+        batch: Samples of a step.
+        step: What it is made of.
+        seconds: Of the CPU.
+    """
+
+    width: int
+    batch: int
+    step: Step
+    seconds: float
+
+
 def rules() -> dict[str, float]:
     """The formula's constants."""
     return {
@@ -71,30 +89,42 @@ def card_data(card: Card) -> dict[str, Any]:
 def counted(model: Model) -> list[Counted]:
     """Every step of a model that was counted, the smallest batch first."""
     steps = read_steps()
-    found = {
-        (batch, name, format): Counted(batch, steps[name, format].step)
+    return [
+        Counted(batch, _shortened(steps[name, format].step))
         for batch in sorted({one.batch for one in steps.values()})
-        for layout in LAYOUTS.values()
         for format in FORMATS
-        if (name := model.steps.format(batch=batch, layout=layout), format) in steps
-    }
-    return list(found.values())
+        if (name := model.steps.format(batch=batch), format) in steps
+    ]
 
 
 def step_of(model: str, batch: int, format: str, channels_last: bool) -> Step | None:
     """A model's step; None if it was not counted.
 
-    In TF32 it does what it does in float32. Where only the other layout was counted, its counts
-    serve: the layout changes what tensor cores have to convert, not what the operations read.
+    In TF32 it does what it does in float32. Channels last it reads and writes as much as otherwise:
+    the layout changes what tensor cores have to convert.
     """
     counted_in = "float32" if format == "tf32" else format
     found = [
-        one.step
+        replace(one.step, format=format, channels_last=channels_last)
         for one in counted(MODELS[model])
-        if one.batch == batch and one.step.format == counted_in
+        if (one.batch, one.step.format) == (batch, counted_in)
     ]
-    found.sort(key=lambda step: step.channels_last != channels_last)
-    return replace(found[0], format=format, channels_last=channels_last) if found else None
+    return found[0] if found else None
+
+
+def sweep() -> list[Cell]:
+    """Every step of the sweep that a CPU of ours measured, by width and batch."""
+    store = open_store()
+    cells = []
+    for (name, _), one in sorted(read_steps().items()):
+        kind, _, size = name.partition("_")
+        if kind == "sweep":
+            width = int(size.partition("_")[0])
+            figure = store.figure(f"step_sweep.width_{width}.batch_{one.batch}.cpu")
+            if figure.value is not None:
+                seconds = _digits(figure.value)
+                cells.append(Cell(width, one.batch, _shortened(one.step), seconds))
+    return sorted(cells, key=lambda cell: (cell.width, cell.batch))
 
 
 def payload() -> dict[str, Any]:
@@ -109,6 +139,9 @@ def payload() -> dict[str, Any]:
         "limits": LIMITS,
         "models": {name: _model_data(model) for name, model in MODELS.items()},
         "cards": {card.id: card_data(card) for card in read_cards().values()},
+        "sweep": [
+            [cell.width, cell.seconds, cell.batch, *_step_data(cell.step)] for cell in sweep()
+        ],
         "points": [list(astuple(point)) for point in published()],
     }
 
@@ -116,6 +149,21 @@ def payload() -> dict[str, Any]:
 def _model_data(model: Model) -> dict[str, Any]:
     steps = [[one.batch, *_step_data(one.step)] for one in counted(model)]
     return {"name": model.name, "things": model.things, "steps": steps}
+
+
+def _digits(value: float) -> float:
+    return float(f"{value:.{DIGITS}g}")
+
+
+def _shortened(step: Step) -> Step:
+    """The step with counts that are short to write."""
+    return replace(
+        step,
+        flop={format: int(_digits(flop)) for format, flop in step.flop.items()},
+        bytes=int(_digits(step.bytes)),
+        convolution_bytes=int(_digits(step.convolution_bytes)),
+        peak_bytes=int(_digits(step.peak_bytes)),
+    )
 
 
 def _step_data(step: Step) -> list[Any]:
@@ -143,7 +191,7 @@ def published() -> Iterator[Point]:
                     point.format,
                     point.layout == "channels_last",
                     point.batch,
-                    float(f"{point.seconds:.{DIGITS}g}"),
+                    _digits(point.seconds),
                     point.source.who,
                 )
 

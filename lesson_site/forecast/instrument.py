@@ -13,11 +13,12 @@ from lesson_code.forecast.cards import read_cards
 from lesson_site.charts.drawing import draw, to_svg
 from lesson_site.errors import PageError
 from lesson_site.fences import Options, fence
-from lesson_site.forecast.data import counted, payload
+from lesson_site.forecast.data import counted, payload, sweep
 from lesson_site.forecast.models import MODELS
-from lesson_site.forecast.told import Choice, Told, tell
-from lesson_site.forecast.words import FORMATS, HOSTS, LAYOUT_NAMES
+from lesson_site.forecast.told import Choice, Told, crossing, tell
+from lesson_site.forecast.words import FORMATS, HOSTS, LAYOUT_NAMES, WORDS
 from results.reader_card import FIRST
+from results.store import open_store
 
 FIRST_CHOICE = Choice(FIRST, "resnet50", 64, "float32")
 HEAD = ("Card", "A step", "Band", "A second", "What limits it", "Fits")
@@ -32,8 +33,8 @@ OWN = (
 
 @fence(show=True)
 def forecast(source: str, options: Options, md: Markdown) -> str:
-    """The part that ``show`` names: the ``instrument``, or the ``table`` that needs no script."""
-    parts = {"instrument": _instrument, "table": _static_table}
+    """The part that ``show`` names: the ``instrument``, or one of its tables."""
+    parts = {"instrument": _instrument, "table": _static_table, "crossing": _crossing}
     if options["show"] not in parts:
         raise PageError(f"show is {options['show']!r}; it must be one of {', '.join(parts)}")
     # Around it all stands an element that Markdown knows as a block.
@@ -42,10 +43,12 @@ def forecast(source: str, options: Options, md: Markdown) -> str:
 
 def _instrument() -> str:
     """The choices, what they come to, and the data with which the browser goes on."""
-    data = escape(json.dumps(payload(), ensure_ascii=False, separators=(",", ":")))
+    data = json.dumps(payload(), ensure_ascii=False, separators=(",", ":"))
+    # In single quotes the many double ones stay as they are, which is shorter.
+    data = escape(data, quote=False).replace("'", "&#39;")
     told = tell(FIRST_CHOICE)
     return (
-        f'<forecast-gpu data-payload="{data}">{_controls(FIRST_CHOICE)}'
+        f"<forecast-gpu data-payload='{data}'>{_controls(FIRST_CHOICE)}"
         f'<div class="forecast-says" role="status">{_sentences(told)}</div>'
         f'<div class="chart-frame">{_drawn(told)}</div>{_table(told)}</forecast-gpu>'
     )
@@ -126,6 +129,22 @@ def _static_table() -> str:
         for card in SIX_CARDS
     )
     return _scrolled(STATIC_CAPTION, head, rows)
+
+
+def _crossing() -> str:
+    """Where the first card would beat our CPU; the instrument fills it for another one."""
+    card = read_cards()[FIRST_CHOICE.card]
+    head = ["Width", *(f"{batch:,} images" for batch in sorted({cell.batch for cell in sweep()}))]
+    rows = "".join(
+        f'<tr><th scope="row">{width}</th>'
+        + "".join(f'<td data-who="{who}">{escape(text)}</td>' for who, text in cells)
+        + "</tr>"
+        for width, cells in crossing(card)
+    )
+    source = open_store().figure("step_sweep.width_64.batch_16.cpu").source.rpartition("; ")[2]
+    table = _scrolled(WORDS["crossing"].format(card=card.name), head, rows)
+    measured = f'<p class="memory-source">CPU: {escape(source)}.</p>'
+    return f'<div class="forecast-crossing">{table}</div>{measured}'
 
 
 def _cell(card: str, model: str, batch: int) -> str:

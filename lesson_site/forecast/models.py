@@ -10,7 +10,7 @@ class Model:
     Attributes:
         name: What a list calls it.
         things: What a batch consists of.
-        steps: How its counted steps are named, with ``{batch}`` and ``{layout}`` to fill in.
+        steps: How its counted steps are named, with ``{batch}`` to fill in.
         networks: What published points call it.
     """
 
@@ -24,9 +24,8 @@ MODELS = {
     "mnist": Model("the lesson’s MNIST classifier", "images", "mnist_{batch}"),
     "large": Model("four layers of 4,096", "images", "large_{batch}"),
     "resnet18": Model("ResNet-18", "photographs", "resnet18_{batch}", ("resnet18",)),
-    "resnet50": Model("ResNet-50", "photographs", "resnet50_{batch}{layout}", ("resnet50",)),
+    "resnet50": Model("ResNet-50", "photographs", "resnet50_{batch}", ("resnet50",)),
     "gpt2": Model(
         "GPT-2 small, 1,024 tokens", "texts", "gpt2_{batch}_selective", ("gpt2_nanogpt",)
     ),
 }
-LAYOUTS = {False: "", True: "_channels_last"}

@@ -9,7 +9,7 @@ from lesson_code.forecast.cards import Card, read_cards
 from lesson_code.forecast.formula import HOST, MEMORY_SHARE, Forecast, Host, forecast, memory_fits
 from lesson_code.forecast.formula import Step as StepCount
 from lesson_site.charts.description import Group, Mark, Row, Rows
-from lesson_site.forecast.data import Point, points_of, step_of
+from lesson_site.forecast.data import Point, points_of, step_of, sweep
 from lesson_site.forecast.models import MODELS
 from lesson_site.forecast.words import FORMATS, LAYOUT_NAMES, LIMITS, PARTS, WORDS
 from results.quantities import coarse, rounded, write, write_band
@@ -158,3 +158,15 @@ def _published(point: Point, batch: int) -> Row:
         who=point.who, batch=point.batch, format=FORMATS[point.format], layout=layout
     )
     return Row(label, 0, Mark(seconds, write(seconds, "s"), "published"))
+
+
+def crossing(card: Card, host: Host = HOST) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Where a card would beat our CPU: by width, for each batch who wins, and by how much."""
+    rows: dict[str, list[tuple[str, str]]] = {}
+    for cell in sweep():
+        found = forecast(cell.step, card, host)
+        least, most = cell.seconds / found.high, cell.seconds / found.low
+        wins = "wins" if least > 1 else "loses" if most < 1 else "open"
+        ends = {"least": rounded(least, coarse(least)), "most": rounded(most, coarse(most))}
+        rows.setdefault(f"{cell.width:,}", []).append((wins, WORDS[wins].format(**ends)))
+    return list(rows.items())

@@ -22,6 +22,10 @@ WORDS = {
     "others": "Others measured, scaled from their batch to yours",
     "point": "{who}, batch {batch}, {format}{layout}",
     "own": "You measured",
+    "crossing": "The {card} in place of our CPU: how many times as fast, forecast",
+    "wins": "GPU {least} to {most}",
+    "loses": "CPU {least} to {most}",
+    "open": "{least} to {most}",
     "yes": "yes",
     "no": "no",
 }

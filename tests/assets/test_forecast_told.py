@@ -10,16 +10,19 @@ from lesson_code.forecast.formula import HOST, Host
 from lesson_site.charts.description import to_json
 from lesson_site.forecast.data import counted, payload
 from lesson_site.forecast.models import MODELS
-from lesson_site.forecast.told import Choice, tell
+from lesson_site.forecast.told import Choice, crossing, tell
 from lesson_site.forecast.words import FORMATS
+from results.forecasts import read_steps
 from tests.assets.test_race_data import node
 from tests.building import REPOSITORY
 
 TELL = """
 import { readFileSync } from "node:fs";
-import { tell } from "./docs/assets/elements/forecast/told.js";
+import { crossing, tell } from "./docs/assets/elements/forecast/told.js";
 const { payload, choices } = JSON.parse(readFileSync(0, "utf8"));
-console.log(JSON.stringify(choices.map((choice) => tell(payload, choice))));
+const told = choices.map((choice) => tell(payload, choice));
+const crossings = Object.keys(payload.cards).map((card) => crossing(payload, card, payload.host));
+console.log(JSON.stringify([told, crossings]));
 """
 QUICK = Host(5e-6, 5e-6, 5e-6)
 
@@ -55,7 +58,7 @@ def test_the_page_says_what_python_says() -> None:
         check=True,
     )
 
-    found = json.loads(said.stdout)
+    found, crossings = json.loads(said.stdout)
     assert len(choices) == len(found)
     assert any(told["drawing"] is None and told["cards"] for told in found)
     for choice, told in zip(choices, found, strict=True):
@@ -64,6 +67,17 @@ def test_the_page_says_what_python_says() -> None:
         assert [list(row) for row in expected.cards] == told["cards"], choice
         drawn = expected.drawing and json.loads(to_json(expected.drawing))
         assert drawn == _short(told["drawing"]), choice
+
+    of_cards = [crossing(card) for card in read_cards().values()]
+    assert json.loads(json.dumps(of_cards)) == crossings
+
+
+def test_a_faster_card_crosses_earlier() -> None:
+    """Somewhere the T4 loses to our CPU, and somewhere an H100 surely wins."""
+    of_t4, of_h100 = (crossing(read_cards()[card]) for card in ("t4", "h100"))
+
+    assert of_t4[0][1][0][0] in ("loses", "open")
+    assert "wins" == of_h100[-1][1][-1][0]
 
 
 def _short(part: Any) -> Any:
@@ -74,6 +88,17 @@ def _short(part: Any) -> Any:
         return [_short(each) for each in part]
     is_number = isinstance(part, (int, float)) and not isinstance(part, bool)
     return float(f"{part:.6g}") if is_number else part
+
+
+def test_the_layout_changes_no_count() -> None:
+    """So the page offers channels last without counts of its own."""
+    steps = read_steps()
+    last = {key: one.step for key, one in steps.items() if one.step.channels_last}
+
+    assert last
+    for (name, format), step in last.items():
+        usual = steps[name.removesuffix("_channels_last"), format].step
+        assert step == replace(usual, channels_last=True)
 
 
 def test_every_sentence_is_said_somewhere() -> None:

@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from lesson_code.forecast.cards import read_cards
 from lesson_code.forecast.formula import Host
 from lesson_site.forecast.instrument import FIRST_CHOICE, SIX_CARDS
-from lesson_site.forecast.told import Choice, tell
+from lesson_site.forecast.told import Choice, crossing, tell
 from results.reader_card import on_card
 from results.store import open_store
 from tests.browser.conftest import AXE, LOOKS, OVERFLOWS, RUN_AXE, Visits, new_context
@@ -215,6 +215,19 @@ def test_a_page_that_shows_forecasts_loads_nothing_for_the_card(visits: Visits) 
     assert not [each for each in visits(LESSON)[LOOKS[0]].requests if "reader-card" in each]
 
 
+def test_the_crossing_follows_card_and_host(forecast: Page) -> None:
+    """Who wins against our CPU, by width and batch, as Python says it."""
+    cells = forecast.locator(".forecast-crossing td")
+    cards = read_cards()
+    expect(cells).to_have_text([text for _, row in crossing(cards["t4"]) for _, text in row])
+
+    choose(forecast, card="b200", host="10")
+
+    told = crossing(cards["b200"], Host(10e-6, 10e-6, 10e-6))
+    expect(cells).to_have_text([text for _, row in told for _, text in row])
+    expect(forecast.locator(".forecast-crossing caption")).to_contain_text(cards["b200"].name)
+
+
 def test_a_race_of_ones_own_is_a_measured_bar(forecast: Page, site: str) -> None:
     """What the reader's browser raced stands beside the forecast of the same step."""
     figure = {"value": 6400.0, "spread": 1.0, "noisy": False, "text": "6,400 per second"}
@@ -254,7 +267,7 @@ def test_without_javascript_there_are_six_cards(page_without_javascript: Page, s
     page_without_javascript.goto(site + PAGE)
 
     expect(page_without_javascript.locator("forecast-gpu fieldset")).to_be_hidden()
-    table = page_without_javascript.locator(".forecast table").last
+    table = page_without_javascript.get_by_role("table", name="A training step in float32")
     names = [read_cards()[card].name for card in SIX_CARDS]
     assert names == table.locator("tbody th").all_inner_texts()
     expect(page_without_javascript.locator(".forecast-says p")).to_have_text(

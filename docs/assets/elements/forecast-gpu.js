@@ -4,7 +4,7 @@
 // A file of the reader's own model becomes one more model; it is read here and sent nowhere.
 
 import { draw, toElement } from "./chart/drawing.js";
-import { batchesOf, stepOf, tell } from "./forecast/told.js";
+import { batchesOf, crossing, crossingTitle, stepOf, tell } from "./forecast/told.js";
 import { MACHINE, browserRecord, chooseCard, chosenCard } from "./record.js";
 
 /** @typedef {import("./forecast/told.js").Payload} Payload */
@@ -104,7 +104,24 @@ export class ForecastGpu extends HTMLElement {
     svg?.setAttribute("height", String(height));
     const chosen = this.#payload.cards[choice.card]?.name;
     this.querySelector("tbody")?.replaceChildren(...cards.map((row) => rowOf(row, row[0] === chosen)));
+    this.#drawCrossing(choice);
   };
+
+  /** The table further down, of the same card and host. @param {Choice} choice */
+  #drawCrossing({ card, host }) {
+    const place = document.querySelector(".forecast-crossing");
+    const title = crossingTitle(this.#payload, card);
+    const caption = place?.querySelector("caption");
+    if (!place || !caption) return;
+    caption.textContent = title;
+    place.querySelector("[role=region]")?.setAttribute("aria-label", title);
+    const cells = crossing(this.#payload, card, host).flatMap(([, row]) => row);
+    place.querySelectorAll("td").forEach((cell, index) => {
+      const [who = "", text = ""] = cells[index] ?? [];
+      cell.dataset.who = who;
+      cell.textContent = text;
+    });
+  }
 
   /** What the reader measured of this step. @param {Choice} choice @returns {Promise<Own[]>} */
   async #measured({ model, batch, format }) {

@@ -26,6 +26,7 @@ import { fits, forecast } from "./formula.js";
  * @property {{[id: string]: Model}} models
  * @property {{[id: string]: Card}} cards
  * @property {Point[]} points
+ * @property {[width: number, seconds: number, ...counted: Counted][]} sweep
  */
 /** @typedef {{card: string, model: string, batch: number, format: string, channels_last: boolean, host: Host}} Choice */
 /** @typedef {{label: string, seconds: number}} Own what the reader measured of this step */
@@ -61,9 +62,12 @@ export const batchesOf = (model) => [...new Set(model.steps.map(([batch]) => bat
 export function stepOf(model, batch, format, channels_last) {
   const of = model.steps.filter(([size, name]) => size === batch && name === (format === "tf32" ? "float32" : format));
   const found = of.find(([, , last]) => Boolean(last) === channels_last) ?? of[0];
-  if (!found) return null;
-  const [, , , flop, bytes, convolution_bytes, launches, peak_bytes] = found;
-  return { format, flop, bytes, convolution_bytes, launches, peak_bytes, channels_last };
+  return found ? { ...read(found), format, channels_last } : null;
+}
+
+/** @param {Counted} counted @returns {Step} */
+function read([, format, last, flop, bytes, convolution_bytes, launches, peak_bytes]) {
+  return { format, flop, bytes, convolution_bytes, launches, peak_bytes, channels_last: Boolean(last) };
 }
 
 /**
@@ -166,3 +170,29 @@ function published({ words, formats, layouts }, [, , format, last, batch, second
 
 /** @param {string} label @param {number} value @returns {Row} */
 const ownRow = (label, value) => ({ label, color: 4, mark: { value, text: write(value, "s"), kind: "measured" }, own: true });
+
+/**
+ * Where a card would beat our CPU: by width, for each batch who wins, and by how much.
+ * @param {Payload} payload
+ * @param {string} card
+ * @param {Host} host
+ * @returns {[width: string, cells: [wins: string, text: string][]][]}
+ */
+export function crossing({ sweep, cards, rules, words }, card, host) {
+  /** @type {Map<string, [string, string][]>} */
+  const rows = new Map();
+  for (const [width, seconds, ...counted] of sweep) {
+    const of = cards[card];
+    const found = of && forecast(read(counted), of, rules, host);
+    if (!found) continue;
+    const [least, most] = [seconds / found.high, seconds / found.low];
+    const wins = least > 1 ? "wins" : most < 1 ? "loses" : "open";
+    const text = fill(words[wins], { least: rounded(least, coarse(least)), most: rounded(most, coarse(most)) });
+    const name = width.toLocaleString("en");
+    rows.set(name, [...(rows.get(name) ?? []), [wins, text]]);
+  }
+  return [...rows];
+}
+
+/** What the table of the crossing is called. @param {Payload} payload @param {string} card */
+export const crossingTitle = ({ words, cards }, card) => fill(words.crossing, { card: cards[card]?.name ?? "" });
