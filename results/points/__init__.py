@@ -10,7 +10,7 @@ memory. ``counts.json`` is written by ``python -m benchmarks.published_steps``.
 import csv
 import json
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
@@ -20,6 +20,8 @@ from typing import Any
 FOLDER = Path(__file__).parent
 COUNTS = FOLDER / "counts.json"
 SPEEDS = ("training_seen", "training_unseen", "launches")
+SETTING = ("network", "card", "batch", "format", "layout")
+HEADS = ((*SETTING, "value", "unit", "source", "caveat"), (*SETTING, "outcome", "source", "caveat"))
 FORMATS = ("float32", "tf32", "bfloat16", "float16")
 LAYOUTS = ("contiguous", "channels_last")
 OUTCOMES = {"ran": True, "failed": False}
@@ -107,9 +109,18 @@ class Point:
 
 @lru_cache(maxsize=1)
 def sources() -> Mapping[str, Source]:
-    """All of them, by their keys."""
-    entries = _sources_file()["source"]
-    return {key: Source(key, **entry) for key, entry in entries.items()}
+    """All of them, by their keys.
+
+    Raises:
+        PointError: If one lacks something, or has what no source has.
+    """
+    found = {}
+    for key, entry in _sources_file()["source"].items():
+        try:
+            found[key] = Source(key, **entry)
+        except TypeError as problem:
+            raise PointError(f"sources.toml, {key}: {problem}") from None
+    return found
 
 
 @lru_cache(maxsize=1)
@@ -134,14 +145,16 @@ def read(file: str) -> list[Point]:
     """
     path = FOLDER / f"{file}.csv"
     with path.open(encoding="utf-8", newline="") as lines:
-        return [_point(row, f"{path.name}, line {n}") for n, row in enumerate(_rows(lines), 2)]
-
-
-def _rows(lines: Iterable[str]) -> Iterable[dict[str, str]]:
-    return csv.DictReader(lines)
+        rows = csv.DictReader(lines)
+        if tuple(rows.fieldnames or ()) not in HEADS:
+            named = " or ".join(",".join(head) for head in HEADS)
+            raise PointError(f"{path.name}, line 1: the columns are {named}")
+        return [_point(row, f"{path.name}, line {n}") for n, row in enumerate(rows, 2)]
 
 
 def _point(row: Mapping[str, str], where: str) -> Point:
+    if None in row.values() or None in row:
+        raise PointError(f"{where}: it has more or fewer columns than line 1")
     for column, known in (
         ("format", FORMATS),
         ("layout", LAYOUTS),

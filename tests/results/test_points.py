@@ -75,6 +75,8 @@ def test_a_rate_and_a_time_are_seconds(monkeypatch: pytest.MonkeyPatch, tmp_path
         ("128", "0", "above zero"),
         ("128", "12.5", "batch is a whole number"),
         ("per_s", "fps", "unit is 'fps'"),
+        ("per_s,", "", "more or fewer columns"),
+        ("per_s,", "per_s,s,", "more or fewer columns"),
     ],
 )
 def test_a_bad_row_is_refused(
@@ -99,3 +101,26 @@ def test_a_bad_outcome_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
 
     with pytest.raises(PointError, match="outcome is 'perhaps'; take one of ran, failed"):
         points.read("some")
+
+
+def test_a_file_with_other_columns_is_refused(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The message lists those that there are."""
+    (tmp_path / "some.csv").write_text("network,card\nresnet50,v100\n", encoding="utf-8")
+    monkeypatch.setattr(points, "FOLDER", tmp_path)
+
+    with pytest.raises(PointError, match=r"some\.csv, line 1: the columns are network,card,batch"):
+        points.read("some")
+
+
+def test_a_source_without_an_address_is_refused(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The message names it and what it lacks."""
+    lacking = '[source.mine]\nwho = "I"\ntitle = "Mine"\npublished = "2026"\nread = 2026-11-23\n'
+    (tmp_path / "sources.toml").write_text(lacking + 'software = "none"\n', encoding="utf-8")
+    monkeypatch.setattr(points, "FOLDER", tmp_path)
+
+    with pytest.raises(PointError, match=r"mine.*'address'"):
+        points.sources.__wrapped__()
