@@ -5,17 +5,21 @@ place; charts have their own. Without JavaScript the page speaks of the first ca
 """
 
 import json
+import os.path
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from xml.etree import ElementTree
 
 from markdown import Markdown
 from markdown.util import HTML_PLACEHOLDER_RE
 
 from lesson_code.forecast.cards import read_cards
+from lesson_site.page import current_page
 from results.reader_card import FIRST, NAME, is_readers, on_card
 from results.store import Figure, Store
 
 LABEL = "Forecasts on this page are for the"
+PAGE = Path("docs/benchmarks/forecast.md")
 CHART_OF_CARDS = " data-cards="  # a chart that draws forecasts has those of every card
 
 Told = Callable[[Figure], str]
@@ -35,7 +39,9 @@ def place_reader_card(
     """
     for index, part in enumerate(root):
         if _follows(part, md):
-            root.insert(index, _element(filter(is_readers, used), told, store))
+            root.insert(
+                index, _element(filter(is_readers, used), told, store, current_page(md).source)
+            )
             return
 
 
@@ -47,7 +53,7 @@ def _follows(part: ElementTree.Element, md: Markdown) -> bool:
     return any(CHART_OF_CARDS in str(md.htmlStash.rawHtmlBlocks[number]) for number in drawn)
 
 
-def _element(names: Iterable[str], told: Told, store: Store) -> ElementTree.Element:
+def _element(names: Iterable[str], told: Told, store: Store, source: Path) -> ElementTree.Element:
     """The label, the list, and a line that says what changed."""
     texts = {name: _texts(name, told, store) for name in names if name != NAME}
     data = json.dumps(texts, ensure_ascii=False, separators=(",", ":"))
@@ -58,6 +64,8 @@ def _element(names: Iterable[str], told: Told, store: Store) -> ElementTree.Elem
     for card in read_cards().values():
         chosen = {"selected": "selected"} if card.id == FIRST else {}
         ElementTree.SubElement(cards, "option", {"value": card.id, **chosen}).text = card.name
+    link = ElementTree.SubElement(element, "a", {"href": os.path.relpath(PAGE, source.parent)})
+    link.text = "Forecast a model of yours"
     ElementTree.SubElement(element, "span", {"role": "status"})
     return element
 

@@ -13,6 +13,8 @@ from results import points
 from results.forecasts import read_steps
 from results.store import open_store
 
+RACED = ("mnist", "float32")  # what the race trains
+RACED_BATCHES = (16, 64, 256, 1024, 4096)
 SPEEDS = ("training_seen", "training_unseen")
 DIGITS = 3  # of counts and times that the page gets: more than a forecast has
 
@@ -127,6 +129,15 @@ def sweep() -> list[Cell]:
     return sorted(cells, key=lambda cell: (cell.width, cell.batch))
 
 
+def cpu_seconds(model: str, batch: int, format: str) -> tuple[str, float] | None:
+    """What a CPU of ours needs for a step, and which it is; None where nobody measured it."""
+    if (model, format) != RACED or batch not in RACED_BATCHES:
+        return None
+    figure = open_store().figure(f"race.width_256.batch_{batch}.cpu")
+    processor = figure.source.rpartition("; ")[2].split(", PyTorch")[0]
+    return (processor, _digits(batch / figure.value)) if figure.value else None
+
+
 def payload() -> dict[str, Any]:
     """Everything, as ``docs/assets/elements/forecast/choices.js`` reads it."""
     return {
@@ -141,6 +152,11 @@ def payload() -> dict[str, Any]:
         "cards": {card.id: card_data(card) for card in read_cards().values()},
         "sweep": [
             [cell.width, cell.seconds, cell.batch, *_step_data(cell.step)] for cell in sweep()
+        ],
+        "cpu": [
+            [*RACED, batch, *found]
+            for batch in RACED_BATCHES
+            if (found := cpu_seconds(RACED[0], batch, RACED[1]))
         ],
         "points": [list(astuple(point)) for point in published()],
     }

@@ -9,7 +9,7 @@ from lesson_code.forecast.cards import Card, read_cards
 from lesson_code.forecast.formula import HOST, MEMORY_SHARE, Forecast, Host, forecast, memory_fits
 from lesson_code.forecast.formula import Step as StepCount
 from lesson_site.charts.description import Group, Mark, Row, Rows
-from lesson_site.forecast.data import Point, points_of, step_of, sweep
+from lesson_site.forecast.data import Point, cpu_seconds, points_of, step_of, sweep
 from lesson_site.forecast.models import MODELS
 from lesson_site.forecast.words import FORMATS, LAYOUT_NAMES, LIMITS, PARTS, WORDS
 from results.quantities import coarse, rounded, write, write_band
@@ -139,6 +139,11 @@ def _drawing(found: Forecast, step: StepCount, choice: Choice, card: Card) -> Ro
     published = [_published(point, choice.batch) for point in near]
     if published:
         groups.append(Group(WORDS["others"], published))
+    ours = cpu_seconds(choice.model, choice.batch, choice.format)
+    if ours:
+        processor, seconds = ours
+        mark = Mark(seconds, write(seconds, "s"), "measured")
+        groups.append(Group(WORDS["ours"], [Row(processor, 0, mark)]))
     return Rows(groups, "s")
 
 

@@ -21,6 +21,7 @@ WORDS = {
     "group": "A step on the {card}",
     "others": "Others measured, scaled from their batch to yours",
     "point": "{who}, batch {batch}, {format}{layout}",
+    "ours": "We measured",
     "own": "You measured",
     "crossing": "The {card} in place of our CPU: how many times as fast, forecast",
     "wins": "GPU {least} to {most}",

@@ -8,7 +8,7 @@ from typing import Any
 from lesson_code.forecast.cards import read_cards
 from lesson_code.forecast.formula import HOST, Host
 from lesson_site.charts.description import to_json
-from lesson_site.forecast.data import counted, payload
+from lesson_site.forecast.data import counted, cpu_seconds, payload
 from lesson_site.forecast.models import MODELS
 from lesson_site.forecast.told import Choice, crossing, tell
 from lesson_site.forecast.words import FORMATS
@@ -114,3 +114,17 @@ def test_every_sentence_is_said_somewhere() -> None:
         assert any(part in sentence for sentence in said), part
     assert any(sentence.endswith("it does not fit.") for sentence in said)
     assert HOST.low < HOST.high
+
+
+def test_our_cpu_stands_beside_the_step_that_it_ran() -> None:
+    """Of the lesson's model in float32, and of nothing else."""
+    drawing = tell(Choice("t4", "mnist", 64, "float32")).drawing
+    other = tell(Choice("t4", "mnist", 64, "float16")).drawing
+    found = cpu_seconds("mnist", 64, "float32")
+
+    assert drawing
+    assert other
+    assert found
+    mark = drawing.groups[-1].rows[0].mark
+    assert ("measured", found[1]) == (mark.kind, mark.value)
+    assert len(drawing.groups) == 1 + len(other.groups)

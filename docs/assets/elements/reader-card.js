@@ -33,6 +33,7 @@ export class ReaderCard extends HTMLElement {
     const lasting = chooseCard(card);
     const ends = lasting ? "" : " Your browser keeps nothing for this site, so they are until you leave it.";
     const status = this.querySelector("[role=status]");
+    status?.classList.toggle("seen", !lasting); // a list that says it needs no second line below it
     if (status) status.textContent = `Forecasts are now for the ${this.#name}.${ends}`;
   }
 

@@ -26,6 +26,7 @@ import { fits, forecast } from "./formula.js";
  * @property {{[id: string]: Model}} models
  * @property {{[id: string]: Card}} cards
  * @property {Point[]} points
+ * @property {[model: string, format: string, batch: number, label: string, seconds: number][]} cpu of ours
  * @property {[width: number, seconds: number, ...counted: Counted][]} sweep
  */
 /** @typedef {{card: string, model: string, batch: number, format: string, channels_last: boolean, host: Host}} Choice */
@@ -155,7 +156,10 @@ function drawingOf(payload, found, step, choice, card, own) {
   const near = payload.points.filter((point) => asked.every((each, index) => point[index] === each));
   const others = near.map((point) => published(payload, point, choice.batch));
   if (others.length) groups.push({ title: words.others ?? "", rows: others });
-  const mine = own.map(({ label, seconds }) => ownRow(label, seconds));
+  const raced = payload.cpu.filter(([model, format, batch]) => model === choice.model && format === choice.format && batch === choice.batch);
+  const ours = raced.map(([, , , label, seconds]) => ({ ...measured(label, seconds), color: 0 }));
+  if (ours.length) groups.push({ title: words.ours ?? "", rows: ours });
+  const mine = own.map(({ label, seconds }) => ({ ...measured(label, seconds), own: true }));
   if (mine.length) groups.push({ title: words.own ?? "", rows: mine });
   return { shape: "rows", groups, unit: "s" };
 }
@@ -169,7 +173,7 @@ function published({ words, formats, layouts }, [, , format, last, batch, second
 }
 
 /** @param {string} label @param {number} value @returns {Row} */
-const ownRow = (label, value) => ({ label, color: 4, mark: { value, text: write(value, "s"), kind: "measured" }, own: true });
+const measured = (label, value) => ({ label, color: 4, mark: { value, text: write(value, "s") } });
 
 /**
  * Where a card would beat our CPU: by width, for each batch who wins, and by how much.
