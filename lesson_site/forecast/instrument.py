@@ -25,6 +25,7 @@ HEAD = ("Card", "A step", "Band", "A second", "What limits it", "Fits")
 SIX_CARDS = ("t4", "rtx-3090", "rtx-4090", "a100-80gb", "h100", "h200")
 THREE_MODELS = (("mnist", 64), ("resnet50", 64), ("gpt2", 8))
 CAPTION = "The same step on every card, forecast"
+NO_SWEEP = "No CPU of ours has run these steps: python -m benchmarks run --case step_sweep does it."
 STATIC_CAPTION = "A training step in float32, forecast"
 OWN = (
     "Your own model: the file that <code>python -m lesson_code.forecast … --json FILE</code> wrote"
@@ -133,6 +134,8 @@ def _static_table() -> str:
 
 def _crossing() -> str:
     """Where the first card would beat our CPU; the instrument fills it for another one."""
+    if not sweep():
+        return f"<p>{escape(NO_SWEEP)}</p>"
     card = read_cards()[FIRST_CHOICE.card]
     head = ["Width", *(f"{batch:,} images" for batch in sorted({cell.batch for cell in sweep()}))]
     rows = "".join(

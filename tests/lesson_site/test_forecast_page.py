@@ -1,0 +1,53 @@
+"""The fence of the page that forecasts: what it writes before anybody chooses."""
+
+import json
+import re
+from html import unescape
+
+import pytest
+from markdown import Markdown
+
+from lesson_code.forecast.cards import read_cards
+from lesson_site.errors import PageError
+from lesson_site.forecast import data, instrument
+from lesson_site.forecast.models import MODELS
+
+
+def fence(show: str) -> str:
+    """A part of the page."""
+    return instrument.forecast("", "", "", {"show": show}, Markdown())
+
+
+def test_the_page_carries_what_its_script_needs() -> None:
+    """Every card, and at least one counted step of every model."""
+    found = re.search(r"data-payload='(.*?)'", fence("instrument"))
+
+    assert found
+    payload = json.loads(unescape(found[1]))
+    assert list(read_cards()) == list(payload["cards"])
+    assert list(MODELS) == [name for name, model in payload["models"].items() if model["steps"]]
+    assert {point[0] for point in payload["points"]} < set(MODELS)
+
+
+def test_a_step_that_fits_nowhere_has_no_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The table says so in its place."""
+    monkeypatch.setattr(instrument, "THREE_MODELS", [("resnet50", 256)])
+
+    cells = re.findall(r"<td>(.*?)</td>", fence("table"))
+
+    assert "does not fit" == cells[instrument.SIX_CARDS.index("t4")]
+    assert "does not fit" != cells[instrument.SIX_CARDS.index("h100")]
+
+
+def test_without_a_measured_cpu_there_is_no_crossing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A sentence says what would measure it."""
+    for module in (data, instrument):
+        monkeypatch.setattr(module, "sweep", list)
+
+    assert "python -m benchmarks run --case step_sweep" in fence("crossing")
+
+
+def test_an_unknown_part_stops_the_build() -> None:
+    """The message names those that there are."""
+    with pytest.raises(PageError, match="instrument, table, crossing"):
+        fence("everything")
