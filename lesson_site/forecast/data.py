@@ -82,8 +82,8 @@ def card_data(card: Card) -> dict[str, Any]:
     return {
         "name": card.name,
         "memory": card.memory_bytes,
-        "bandwidth": card.bandwidth,
-        "peak": dict(card.peak),
+        "bandwidth": int(card.bandwidth),
+        "peak": {format: int(peak) for format, peak in card.peak.items()},
         "band": card.band,
     }
 

@@ -23,7 +23,6 @@ class Model:
 MODELS = {
     "mnist": Model("the lesson’s MNIST classifier", "images", "mnist_{batch}"),
     "large": Model("four layers of 4,096", "images", "large_{batch}"),
-    "resnet18": Model("ResNet-18", "photographs", "resnet18_{batch}", ("resnet18",)),
     "resnet50": Model("ResNet-50", "photographs", "resnet50_{batch}", ("resnet50",)),
     "gpt2": Model(
         "GPT-2 small, 1,024 tokens", "texts", "gpt2_{batch}_selective", ("gpt2_nanogpt",)

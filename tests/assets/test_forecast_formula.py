@@ -46,9 +46,9 @@ def a_case(draw: random.Random) -> Case:
         peak_bytes=int(size(6, 12)),
         channels_last=draw.random() < 0.5,
     )
-    peak = {format: size(12, 15) for format in formats} | {"float32": size(12, 14)}
+    peak = {format: float(int(size(12, 15))) for format in (*formats, "float32")}
     band = draw.choice((0.0, 2.3))
-    card = Card("some", "Some card", int(size(9, 12)), size(11, 13), peak, {}, band)
+    card = Card("some", "Some card", int(size(9, 12)), float(int(size(11, 13))), peak, {}, band)
     low, likely, high = sorted(size(-6, -4) for _ in range(3))
     return step, card, Host(low, likely, high)
 
