@@ -55,7 +55,8 @@ class Shown(HTMLParser):
         """Keep the figure, or leave the table."""
         if self.open and tag == self.open[2]:
             name, machine, _, text = self.open
-            self.found.append((name, machine, text.removesuffix(" (noisy)")))
+            said = text.removesuffix(" (noisy)").removesuffix(", published")
+            self.found.append((name, machine, said))
             self.open = None
         if tag == "table":
             self.columns, self.rows_of = [], ""

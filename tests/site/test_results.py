@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from lesson_site.charts.base import NOTHING_MEASURED
 from results import result_file
 from results.store import Store, open_store, read_catalogue, read_result, sort_results
 from tests.benchmarks.made_up import GPU_MACHINE, part, result
@@ -80,7 +79,7 @@ def test_without_results_sentence_and_chart_hold_no_value(copy: Copy) -> None:
     html, said = built_page(without_results(copy))
 
     assert "A tiny epoch on the GPU takes –, one of MNIST –." == sentence(html)
-    assert NOTHING_MEASURED in hook(html)
+    assert 'data-kind="published"' in hook(html)
     assert "2 figures not measured yet" in said
 
 
@@ -97,8 +96,8 @@ def test_a_new_result_changes_sentence_and_chart_with_no_edit(copy: Copy) -> Non
     assert "Made-up GPU" in after
     assert "Made-up GPU" not in before
     assert f"4.56{NBSP}s" in hook(after)
-    assert NOTHING_MEASURED in hook(before)
-    assert "Nothing of this has been measured yet." not in hook(after)
+    assert 'data-kind="published"' in hook(before)
+    assert 'data-kind="measured"' in hook(after)
     assert "not measured yet: " not in said
 
 
