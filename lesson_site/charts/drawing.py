@@ -47,7 +47,7 @@ SHAPES = {
     "own": "M0-7L7 0L0 7L-7 0Z",
 }
 LOG_NOTE = "Logarithmic axis: equal steps multiply alike."
-HALF_LINE = 19  # letters for which half of a telephone has room, behind a sample
+HALF_LINE = 15  # letters for which half of a telephone has room, behind a sample
 LARGE, SMALL = 6, 4  # radii of a mark, in pixels
 ALIKE = 1.05  # a quotient below this is not written
 
@@ -201,14 +201,12 @@ def _legend(marks: Sequence[Mark], y: int) -> tuple[list[Node], int]:
     if len(kinds) < 2:
         return [], y
     nodes: list[Node] = []
-    for index, kind in enumerate(kinds):
-        left = 50 * (index % 2)
-        if index % 2 == 0:
-            y += 22
+    for kind in kinds:
+        y += 20
         sample: list[Node] = [_point(50, 9, kind, 0)]
         if kind == "forecast":
             sample = [_line(8, 92, 9, 9, "band c0"), *sample]
-        nodes += _sample(left, y - 14, sample, KINDS[kind])
+        nodes += _sample(0, y - 14, sample, KINDS[kind])
     return nodes, y
 
 

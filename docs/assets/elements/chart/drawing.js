@@ -67,7 +67,7 @@ const SHAPES = {
   own: "M0-7L7 0L0 7L-7 0Z",
 };
 const LOG_NOTE = "Logarithmic axis: equal steps multiply alike.";
-const HALF_LINE = 19;
+const HALF_LINE = 15;
 const LARGE = 6;
 const SMALL = 4;
 const ALIKE = 1.05;
@@ -266,10 +266,10 @@ function legendOf(marks, y) {
   const found = new Set(marks.filter(known).map(kindOf));
   const kinds = Object.keys(KINDS).filter((kind) => found.has(/** @type {Kind} */ (kind)));
   if (kinds.length < 2) return { nodes: [], height: y };
-  const nodes = kinds.flatMap((kind, index) => {
-    if (index % 2 === 0) y += 22;
+  const nodes = kinds.flatMap((kind) => {
+    y += 20;
     const sample = kind === "forecast" ? [line(8, 92, 9, 9, "band c0")] : [];
-    return sampleOf(50 * (index % 2), y - 14, [...sample, point(50, 9, kind, 0)], KINDS[kind] ?? "");
+    return sampleOf(0, y - 14, [...sample, point(50, 9, kind, 0)], KINDS[kind] ?? "");
   });
   return { nodes, height: y };
 }
