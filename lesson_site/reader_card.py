@@ -64,8 +64,9 @@ def _element(names: Iterable[str], told: Told, store: Store, source: Path) -> El
     for card in read_cards().values():
         chosen = {"selected": "selected"} if card.id == FIRST else {}
         ElementTree.SubElement(cards, "option", {"value": card.id, **chosen}).text = card.name
-    link = ElementTree.SubElement(element, "a", {"href": os.path.relpath(PAGE, source.parent)})
-    link.text = "Forecast a model of yours"
+    if PAGE.is_file():  # a copy of a few pages may lack it
+        link = ElementTree.SubElement(element, "a", {"href": os.path.relpath(PAGE, source.parent)})
+        link.text = "Forecast a model of yours"
     ElementTree.SubElement(element, "span", {"role": "status"})
     return element
 

@@ -147,7 +147,10 @@ def case_html(case: str, store: Store, page: Page) -> str:
         ]
         if rows:
             able = [r for r in results if known and r.in_browser == in_browser]
-            tables[known].append(_flat_table(f"{case}: figures", rows, store, able))
+            what = "figures" if known else "figures that nobody measured"
+            if in_browser:
+                what += " in a browser"
+            tables[known].append(_flat_table(f"{case}: {what}", rows, store, able))
     for number, block in enumerate(blocks, start=1):
         known = any(d.name in measured for d in block.definitions.values())
         tables[known].append(_two_way_table(f"{case}, table {number}", block, results))

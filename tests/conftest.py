@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 # A GPU machine may lack what builds the site, so a test that needs a GPU lives in no such room:
 # the recorded outputs are compared in tests/recorded.
-SITE_ROOMS = ("browser", "lesson_site", "site")
+SITE_ROOMS = ("assets", "browser", "lesson_site", "results", "site")
 SITE_TOOLS = ("mkdocs", "pymdownx", "playwright", "html5lib")
 # Authors of pages may lack PyTorch: what these rooms have that needs it is then left out, and told.
-PAGE_ROOMS = ("assets", "results", *SITE_ROOMS)
+PAGE_ROOMS = SITE_ROOMS
 WITHOUT_TORCH: list[str] = []
 # The marker, or the fixture below whose second value carries it.
 NEEDS_GPU = re.compile(r"\bmark\.gpu\b|\bdevice: torch\.device\b")
