@@ -30,6 +30,7 @@ NAV = """\
   - One: one.md
   - Forecast: forecast.md
   - Nothing: nothing.md
+  - Yours: benchmarks/forecast.md
 """
 NAMES = [name for name in CHARTS if name != "memory_snapshot"]  # needs a GPU's recording
 FORECAST = ("ladder", "amp", "race", "sweep")
@@ -101,6 +102,8 @@ def charted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             "forecast": charts(*FORECAST, kind="cpu"),
             "nothing": charts("pipeline_shares", kind="nothing"),
         }
+    (docs / "benchmarks").mkdir()
+    pages["benchmarks/forecast"] = "Where the list of cards leads."
     for name, text in pages.items():
         (docs / f"{name}.md").write_text(f"# {name.title()}\n\n{text}\n", encoding="utf-8")
     with small_site(root, NAV, below="course") as address:
