@@ -19,7 +19,7 @@ import torch
 from benchmarks.cases import MissingDataError, Part, Plan
 from lesson_code.data import full_mnist, lay_out_subset
 from results.cases import ON, Family, names_of
-from results.entry import Entry, entry
+from results.entry import Entry, entry, read_entry
 
 NOTEBOOK = Path("docs/notebooks/2-3-2-gpu-training-solution.ipynb")
 EPOCHS = {
@@ -75,7 +75,8 @@ def _run(plan: Plan, device: str) -> dict[str, Entry]:
         timings = json.loads((Path(folder) / "gpu-training-timings.json").read_text("utf-8"))
     entries = {f"{device}_time": entry([seconds], "s", device=device)}
     if device == "cuda" or not plan.gpu:
-        entries |= timings["cases"]["notebook"]["epochs"]["entries"]
+        timed = timings["cases"]["notebook"]["epochs"]["entries"]
+        entries |= {name: read_entry(content) for name, content in timed.items()}
     return entries
 
 

@@ -12,9 +12,10 @@ from tests.runnable_snippets import printed, runnable
 pytestmark = pytest.mark.firefox
 PAGES = ("", "gpu-training/a-timing-challenge/", "mission/", "lab/memory-mathematics/")
 SECTION = "mission/architecture.py:count"
-# Elements that a reader can see wake when they come near, those that run code when pressed.
+# Elements that a reader can see wake when they come near; these wait until they are used.
 SEEN = """(() => {
-  const asleep = [...document.querySelectorAll("article :not(:defined, run-cell)")];
+  const resting = "run-cell, reader-card, forecast-gpu";
+  const asleep = [...document.querySelectorAll(`article :not(:defined, ${resting})`)];
   const next = asleep.find((element) => element.checkVisibility());
   next?.scrollIntoView();
   return !next;
