@@ -33,11 +33,10 @@ TENSORS_A_LAUNCH = 110  # one launch of a foreach operation takes about so many
 class StepCounter(TorchDispatchMode):
     """Runs each operation on what the shells wrap, and notes its cost while it is counting."""
 
-    # In the place of PyTorch's own mode for such tensors: a name of a GPU then starts no driver.
-    _mode_key = torch._C._TorchDispatchModeKey.FAKE
-
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
+        # In the place of PyTorch's own mode for such tensors: a GPU's name then starts no driver.
+        self._mode_key = torch._C._TorchDispatchModeKey.FAKE
         self.counting = False
         self.flop: Counter[str] = Counter()
         self.bytes = self.convolution_bytes = self.launches = self.operations = 0
@@ -71,7 +70,11 @@ class StepCounter(TorchDispatchMode):
 
     def hold(self, shell: Shell) -> Shell:
         """Add the memory of a tensor until nothing uses it any more."""
-        storage = shell.inside.untyped_storage()
+        self.hold_storage(shell.inside.untyped_storage())
+        return shell
+
+    def hold_storage(self, storage: torch.UntypedStorage) -> None:
+        """The same for what one or more tensors share."""
         key = storage._cdata
         if key not in self.held:
             size = -(-storage.nbytes() // BLOCK) * BLOCK
@@ -83,7 +86,6 @@ class StepCounter(TorchDispatchMode):
             self.held[key] = weakref.ref(storage, release)
             self.held_bytes += size
             self.peak_bytes = max(self.peak_bytes, self.held_bytes)
-        return shell
 
     def count(self, func: Any, args: Any, kwargs: dict[str, Any], result: Any) -> None:
         """Add what a GPU would do for one operation; views and empty tensors cost nothing."""
