@@ -1,8 +1,9 @@
 """The inline form ``[[name]]``: a figure by its name, with its unit, its kind and its source.
 
 A cell of a table that nothing has filled yet holds a dash, and counts in the build's log. An
-unknown name stops the build. Every page ends with a list of the figures on it, to which each of
-them links. The style sheet marks what was measured, what others published and what is forecast.
+unknown name stops the build, and so does a sentence with a hole. Every page ends with a list of the
+figures on it, to which each of them links. The style sheet marks what was measured, what others
+published and what is forecast.
 """
 
 import logging
@@ -92,9 +93,10 @@ class Sources(Treeprocessor):
         for span in root.iter("span"):
             if "not-measured" in span.get("class", "").split() and span not in in_cells:
                 named = f"[[{span.get('data-figure')}]]"
-                LOG.info(
-                    f"{line_of(current_page(self.md), named)}: {named} has no value, so the "
-                    "sentence has a hole; say it in a `/// measured` block"
+                raise PageError(
+                    f"{line_of(current_page(self.md), named)}: {named} has no value yet, so this "
+                    "sentence has a hole; put it into a `/// measured` block and write an "
+                    "`/// otherwise` beside it"
                 )
 
 

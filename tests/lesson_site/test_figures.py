@@ -328,13 +328,34 @@ def test_a_cell_without_a_value_holds_a_dash(store: Store, monkeypatch: pytest.M
     assert "python -m benchmarks run --case mnist_epoch on a machine with a CUDA GPU" in html
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "An epoch takes [[mnist_epoch.cuda]] there.",
+        "- A list's **[[mnist_epoch.cuda]]**",
+        "# In [[mnist_epoch.cuda]]",
+        "| [[mnist_epoch.cuda]] |\n| - |\n| a |",
+    ],
+)
+def test_a_hole_in_a_sentence_stops_the_build(
+    text: str, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The message names page, line and figure, and says which blocks to write."""
+    said = r"page\.md:7: \[\[mnist_epoch\.cuda\]\] has no value yet.*`/// otherwise`"
+    monkeypatch.setattr(figures, "line_of", lambda page, _: f"{page.source}:7")
+
+    with pytest.raises(PageError, match=said):
+        page(text, store, monkeypatch)
+
+
 def test_unmeasured_figures_are_counted_in_the_log(
     store: Store, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """The build's log counts them page by page."""
     caplog.set_level("INFO", logger="mkdocs.lesson_site.figures")
 
-    page("[[mnist_epoch.cuda]] [[mnist_epoch.cpu]] [[amp.large.speedup]]", store, monkeypatch)
+    row = "| [[mnist_epoch.cuda]] | [[mnist_epoch.cpu]] | [[amp.large.speedup]] |"
+    page(f"| a | b | c |\n| - | - | - |\n{row}", store, monkeypatch)
 
     assert "2 figures not measured yet: mnist_epoch.cuda, amp.large.speedup" in caplog.text
 

@@ -21,7 +21,17 @@ claims:
 ---
 # 1. First { #first }
 
+/// measured
 A tiny epoch on the GPU takes [[tiny_epoch.samples_100.cuda]], one of MNIST [[mnist_epoch.cpu]].
+///
+/// otherwise
+A tiny epoch is over before a GPU has begun.
+///
+
+| of | an epoch |
+| -- | -------- |
+| MNIST | [[mnist_epoch.cpu]] |
+| 100 images | [[tiny_epoch.samples_100.cuda]] |
 
 ```lesson-chart show="hook"
 ```
@@ -74,11 +84,12 @@ def hook(html: str) -> str:
     return found[0]
 
 
-def test_without_results_sentence_and_chart_hold_no_value(copy: Copy) -> None:
-    """It builds strictly, the sentence and the chart say so, and the build's log counts them."""
+def test_without_results_the_page_teaches_without_the_numbers(copy: Copy) -> None:
+    """It builds strictly, the table has dashes, and the build's log counts them."""
     html, said = built_page(without_results(copy))
 
-    assert "A tiny epoch on the GPU takes –, one of MNIST –." == sentence(html)
+    assert "A tiny epoch is over before a GPU has begun." == sentence(html)
+    assert 2 == html.count(">–</a>")
     assert 'data-kind="published"' in hook(html)
     assert "2 figures not measured yet" in said
 
@@ -99,6 +110,17 @@ def test_a_new_result_changes_sentence_and_chart_with_no_edit(copy: Copy) -> Non
     assert 'data-kind="published"' in hook(before)
     assert 'data-kind="measured"' in hook(after)
     assert "not measured yet: " not in said
+
+
+def test_a_sentence_that_loses_its_value_stops_the_build(copy: Copy) -> None:
+    """The last line names the page, the line and the figure."""
+    without_results(copy).write("docs/tiny/01-first.md", "# 1. First\n\nIn [[mnist_epoch.cpu]].\n")
+
+    built = build(copy.root / "site", at=copy.root)
+
+    assert built.returncode
+    last = built.stderr.strip().splitlines()[-1]
+    assert "docs/tiny/01-first.md:3: [[mnist_epoch.cpu]] has no value" in last
 
 
 @pytest.mark.parametrize(
@@ -135,8 +157,8 @@ def test_each_result_file_can_be_removed(removed: Path) -> None:
         assert figure.source
 
 
-def test_the_real_site_builds_without_any_result(tmp_path: Path) -> None:
-    """All its pages, strictly; what only a result could say, none of them says."""
+def test_the_real_site_says_which_sentence_loses_its_number(tmp_path: Path) -> None:
+    """Without any result, the strict build stops and its last line names page, line and figure."""
     for room in ("docs", "lesson_code", "lesson_site", "benchmarks", "results"):
         skipped = shutil.ignore_patterns("__pycache__")
         shutil.copytree(REPOSITORY / room, tmp_path / room, symlinks=True, ignore=skipped)
@@ -144,8 +166,7 @@ def test_the_real_site_builds_without_any_result(tmp_path: Path) -> None:
     remove_results(tmp_path)
 
     built = build(tmp_path / "site", at=tmp_path)
-    page = tmp_path / "site" / "gpu-training" / "a-timing-challenge" / "index.html"
 
-    assert not built.returncode, built.stderr
-    assert "one epoch takes" in page.read_text(encoding="utf-8")
-    assert page.read_text(encoding="utf-8").count(">–<") >= 4
+    assert built.returncode
+    last = built.stderr.strip().splitlines()[-1]
+    assert re.search(r"docs/\S+\.md:\d+: \[\[\S+\]\] has no value", last)
