@@ -19,7 +19,7 @@ from results.points import Point
 
 # What a launch of the published forward passes costs with their software, which is of 2021; the
 # one constant that was chosen on them.
-OLD = formula.HOST.high
+OLD = 57e-6
 OLD_HOST = Host(OLD / formula.BAND, OLD, OLD * formula.BAND)
 
 
@@ -241,8 +241,22 @@ def band(card: str = "") -> float:
 
 
 def host(end: str) -> float:
-    """Seconds that launching a kernel takes at least (``low``) or at most (``high``)."""
-    return float(getattr(formula.HOST, end))
+    """Seconds that launching a kernel takes.
+
+    Args:
+        end: At least (``low``), at most (``high``), or with the software of the forward passes
+            (``old``).
+    """
+    return OLD if end == "old" else float(getattr(formula.HOST, end))
+
+
+def longest_launch() -> float:
+    """The most seconds a launch took where nothing but launching took time.
+
+    Those are the forward passes of one image, of which every card does the work in less.
+    """
+    alone = [one for one in launches() if one.point.batch == 1]
+    return max(one.point.seconds / step_of(one.point).launches for one in alone)
 
 
 def fits(right: bool = False, text_in_16_bits: bool | None = None) -> int:

@@ -1,5 +1,7 @@
 """What the page says of a forecast; Python and the browser fill in the places alike."""
 
+from lesson_code.forecast.formula import HOST
+
 WORDS = {
     "verdict": "On the {card}, a step is forecast to take about {time}, somewhere from {band}: "
     "about {rate} {things} a second.",
@@ -51,9 +53,9 @@ FORMATS = {
 }
 LAYOUT_NAMES = {0: "as PyTorch lays them out", 1: "channels last"}
 HOSTS = {
-    "": "10 to 57 µs (not measured)",
+    "": f"{1e6 * HOST.low:.0f} to {1e6 * HOST.high:.0f} µs (not measured)",
     "10": "10 µs",
     "20": "20 µs",
     "30": "30 µs",
-    "57": "57 µs",
+    "60": "60 µs",
 }

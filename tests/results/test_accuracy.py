@@ -1,5 +1,6 @@
 """How good the forecast is: the regression over everything that was published."""
 
+import math
 from collections import Counter
 from dataclasses import replace
 
@@ -52,6 +53,20 @@ def test_a_card_has_a_band_of_its_own_where_its_points_say_so() -> None:
     wider = {card: band for card, band in bands.items() if band > formula.BAND}
 
     assert wider == {card.id: card.band for card in read_cards().values() if card.band}
+
+
+def test_the_host_takes_as_long_as_was_published() -> None:
+    """The band of a launch reaches the longest published one, in whole microseconds."""
+    longest = math.ceil(1e6 * accuracy.longest_launch())
+
+    assert longest == round(1e6 * formula.HOST.high)
+
+
+def test_the_likely_launch_lies_in_the_middle() -> None:
+    """It is as many times the shortest as the longest is of it."""
+    low, likely, high = formula.HOST
+
+    assert likely == pytest.approx(math.sqrt(low * high), rel=0.02)
 
 
 def test_memory_is_right_but_for_named_failures() -> None:
