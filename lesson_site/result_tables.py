@@ -248,7 +248,7 @@ def _flat_table(
         what = escape(definition.what[0].upper() + definition.what[1:])
         rows.append(f'<tr><th scope="row">{what}</th>{cells}</tr>')
     named = f"<caption>{kind}</caption>" if kind else ""
-    whose = f' data-kind="{kind}"' if kind else ""
+    whose = f' data-measurer="{kind}"' if kind else ""
     head = head or '<th scope="col">Value</th>'
     return _scroll(
         label,
@@ -432,11 +432,12 @@ def _cell(definition: Definition, result: Result) -> str:
         return _empty_cell(definition)
     text = escape(write(value.value, definition.unit, value.spread))
     noisy = " (noisy)" if value.noisy else ""
-    return f'<td data-figure="{definition.name}">{text}{noisy}</td>'
+    return f'<td data-figure="{definition.name}" data-kind="measured">{text}{noisy}</td>'
 
 
 def _empty_cell(definition: Definition) -> str:
-    return f'<td class="not-measured" data-figure="{definition.name}">{NOTHING}</td>'
+    named = f'data-figure="{definition.name}" data-kind="measured"'
+    return f'<td class="not-measured" {named}>{NOTHING}</td>'
 
 
 def _estimate(definition: Definition, result: Result) -> Estimate | None:

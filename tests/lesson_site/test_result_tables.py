@@ -407,7 +407,7 @@ def test_what_browsers_measure_has_a_table_of_its_own(
         for caption, table in tables.items()
     }
     assert columns == found
-    assert list(columns) == [table.get("data-kind") for table in tables.values()]
+    assert list(columns) == [table.get("data-measurer") for table in tables.values()]
     assert [f"7,600{NBSP}per second" if len(columns) > 1 else "–"] == cell(html, names[0])
     assert [f"16,000{NBSP}per second" if columns else "–"] == cell(html, names[1])
 

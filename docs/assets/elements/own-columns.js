@@ -16,9 +16,10 @@ function element(tag, content, attributes = {}) {
 /** @param {Kept} machine @param {string} name */
 function cell(machine, name) {
   const figure = Object.hasOwn(machine.figures, name) ? machine.figures[name] : undefined;
-  if (!figure) return element("td", MISSING, { class: "own not-measured", "data-figure": name });
+  const named = { "data-figure": name, "data-kind": "measured" };
+  if (!figure) return element("td", MISSING, { class: "own not-measured", ...named });
   const noisy = figure.noisy ? " (noisy)" : "";
-  return element("td", figure.text + noisy, { class: "own", "data-figure": name });
+  return element("td", figure.text + noisy, { class: "own", ...named });
 }
 
 /**
@@ -28,7 +29,7 @@ function cell(machine, name) {
  */
 function addColumn(table, machine) {
   const kind = machine.provenance.engine ? "In a browser" : "PyTorch";
-  if ((table.dataset.kind ?? kind) !== kind) return;
+  if ((table.dataset.measurer ?? kind) !== kind) return;
   const heading = element("th", machine.label, { scope: "col", class: "own", "data-machine": OWN });
   table.tHead?.rows[0]?.cells[0]?.after(heading);
   for (const row of table.tBodies[0]?.rows ?? []) {
