@@ -23,7 +23,7 @@ from results import accuracy, points
 from results.accuracy import Compared, Fitted
 from results.own_forecasts import Own, own
 from results.points import Point, Source
-from results.quantities import SPACE, write
+from results.quantities import SPACE, write, write_band
 from results.store import open_store
 
 TITLES = {
@@ -256,7 +256,7 @@ def own_table() -> str:
 def _own_row(one: Own) -> str:
     figure, ratio = one.forecast, one.seconds / one.forecast.value
     outside = "" if one.held else ", outside"
-    band = " to ".join(write(end, figure.unit, end / 10) for end in (figure.low, figure.high))
+    band = write_band(figure.low, figure.high, figure.unit)
     return (
         f'<tr><th scope="row">{escape(figure.what.partition(": ")[2])}</th>'
         f'<td data-kind="forecast">{escape(figure.text)}</td><td data-kind="forecast">{band}</td>'

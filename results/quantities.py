@@ -111,12 +111,15 @@ def write_range(
 def write_band(low: float, high: float, unit: str) -> str:
     """Both ends of a forecast with one digit, or with two where it is a 1; their unit once.
 
+    What is written is never narrower than the band: its low end is rounded down, its high end up.
+
     Args:
         low: The lower end, in the base unit.
         high: The upper end.
         unit: One of ``UNITS``.
     """
-    texts = [write(end, unit, coarse(end)) for end in (low, high)]
+    ends = outward(low, up=False), outward(high, up=True)
+    texts = [write(end, unit, coarse(end)) for end in ends]
     (first, *of_low), (_, *of_high) = (text.split(SPACE) for text in texts)
     return f"{first if of_low == of_high else texts[0]} to {texts[1]}"
 
@@ -124,6 +127,17 @@ def write_band(low: float, high: float, unit: str) -> str:
 def coarse(value: float) -> float:
     """A spread that leaves one digit, or two where the first is a 1."""
     return value / 10 if f"{value:.6e}".startswith("1") else value
+
+
+def outward(value: float, up: bool) -> float:
+    """A positive number with one digit, or two where the first is a 1, rounded up or down.
+
+    Of what is above or below, six digits after the first decide.
+    """
+    mantissa, _, exponent = f"{value:.6e}".partition("e")
+    cut = 10**5 if mantissa.startswith("1") else 10**6
+    count, rest = divmod(int(mantissa.replace(".", "")), cut)
+    return float(f"{(count + (up and rest > 0)) * cut}e{int(exponent) - 6}")
 
 
 # --8<-- [start:rounded]

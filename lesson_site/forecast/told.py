@@ -12,7 +12,7 @@ from lesson_site.charts.description import Group, Mark, Row, Rows
 from lesson_site.forecast.data import Point, cpu_seconds, points_of, step_of, sweep
 from lesson_site.forecast.models import MODELS
 from lesson_site.forecast.words import FORMATS, LAYOUT_NAMES, LIMITS, PARTS, WORDS
-from results.quantities import coarse, rounded, write, write_band
+from results.quantities import coarse, outward, rounded, write, write_band
 
 GB = 1e9
 DASH = "–"
@@ -172,6 +172,12 @@ def crossing(card: Card, host: Host = HOST) -> list[tuple[str, list[tuple[str, s
         found = forecast(cell.step, card, host)
         least, most = cell.seconds / found.high, cell.seconds / found.low
         wins = "wins" if least > 1 else "loses" if most < 1 else "open"
-        ends = {"least": rounded(least, coarse(least)), "most": rounded(most, coarse(most))}
+        ends = {"least": _end(least, up=False), "most": _end(most, up=True)}
         rows.setdefault(f"{cell.width:,}", []).append((wins, WORDS[wins].format(**ends)))
     return list(rows.items())
+
+
+def _end(value: float, up: bool) -> str:
+    """One end of how many times as fast."""
+    rough = outward(value, up)
+    return rounded(rough, coarse(rough))

@@ -108,9 +108,9 @@ def test_small_counts_are_words(count: int, words: str) -> None:
 @pytest.mark.parametrize(
     ("low", "high", "text"),
     [
-        (0.030, 0.161, f"30 to 160{quantities.SPACE}ms"),
-        (0.00027, 0.00154, f"300{quantities.SPACE}µs to 1.5{quantities.SPACE}ms"),
-        (1.68, 3.78, f"1.7 to 4{quantities.SPACE}times"),
+        (0.030, 0.161, f"30 to 170{quantities.SPACE}ms"),
+        (0.00027, 0.00154, f"200{quantities.SPACE}µs to 1.6{quantities.SPACE}ms"),
+        (1.68, 3.78, f"1.6 to 4{quantities.SPACE}times"),
     ],
 )
 def test_a_band_has_one_digit_and_its_unit_once(low: float, high: float, text: str) -> None:

@@ -48,6 +48,30 @@ export function write(value, unit, spread = 0) {
   return `${rounded(value / factor, spread / factor)}${SPACE}${prefix}${unit === "bytes_per_s" ? "B/s" : "FLOP/s"}`;
 }
 
+/** A spread that leaves one digit, or two where the first is a 1. @param {number} value */
+export const coarse = (value) => (value.toExponential(6).startsWith("1") ? value / 10 : value);
+
+/**
+ * Both ends of a forecast, rounded away from its middle, with their unit once if it is the same.
+ * @param {number} low
+ * @param {number} high
+ * @param {Unit} unit
+ */
+export function writeBand(low, high, unit) {
+  const ends = [outward(low, false), outward(high, true)];
+  const [first = "", last = ""] = ends.map((end) => write(end, unit, coarse(end)));
+  const [value = "", ...of] = first.split(SPACE);
+  return `${last.endsWith(SPACE + of.join(SPACE)) ? value : first} to ${last}`;
+}
+
+/** A positive number with one digit, or two where the first is a 1, rounded up or down. @param {number} value @param {boolean} up */
+export function outward(value, up) {
+  const [mantissa = "", exponent = ""] = value.toExponential(6).split("e");
+  const cut = mantissa.startsWith("1") ? 1e5 : 1e6;
+  const count = Number(mantissa.replace(".", "")) / cut;
+  return Number(`${(up ? Math.ceil(count) : Math.floor(count)) * cut}e${Number(exponent) - 6}`);
+}
+
 /** @param {number} value @param {number} spread */
 function percent(value, spread) {
   if (value === Math.round(value)) return value.toFixed(0);

@@ -1,7 +1,7 @@
 // What the page says and draws of one choice, as lesson_site/forecast/told.py does, which a test
 // compares. Pure: plain data in, plain data out.
 
-import { rounded, write } from "../quantities.js";
+import { coarse, outward, rounded, write, writeBand } from "../quantities.js";
 import { fits, forecast } from "./formula.js";
 
 /** @typedef {import("./formula.js").Step} Step */
@@ -35,12 +35,13 @@ import { fits, forecast } from "./formula.js";
 
 const DASH = "–";
 const GB = 1e9;
-const SPACE = "\u00a0";
 
-/** The spread with which a number has one digit, or two where the first is a 1. @param {number} value */
-const coarse = (value) => (value.toExponential(6).startsWith("1") ? value / 10 : value);
 /** A time, as a forecast is written. @param {number} seconds */
 const about = (seconds) => write(seconds, "s", coarse(seconds));
+/** Both ends of a forecast time. @param {number} low @param {number} high */
+const bandOf = (low, high) => writeBand(low, high, "s");
+/** One end of how many times as fast. @param {number} value @param {boolean} up */
+const end = (value, up) => rounded(outward(value, up), coarse(outward(value, up)));
 /** Samples a second. @param {number} batch @param {number} seconds */
 const aSecond = (batch, seconds) => rounded(batch / seconds, coarse(batch / seconds));
 /** Memory with three digits: it is counted. @param {number} bytes */
@@ -128,13 +129,6 @@ function cardRow({ words, rules, limits, formats }, step, { batch, format, host 
   return [card.name, about(found.time), bandOf(found.low, found.high), aSecond(batch, found.time), limited, fitting];
 }
 
-/** Two times, with their unit once if it is the same. @param {number} low @param {number} high */
-function bandOf(low, high) {
-  const [first, last] = [about(low), about(high)];
-  const [value = "", unit = ""] = first.split(SPACE);
-  return `${last.endsWith(SPACE + unit) ? value : first} to ${last}`;
-}
-
 /** @param {Payload} payload @param {Forecast} found @param {Step} step @param {Choice} choice @param {Card} card @param {Own[]} own @returns {Rows} */
 function drawingOf(payload, found, step, choice, card, own) {
   const { words, parts } = payload;
@@ -191,7 +185,7 @@ export function crossing({ sweep, cards, rules, words }, card, host) {
     if (!found) continue;
     const [least, most] = [seconds / found.high, seconds / found.low];
     const wins = least > 1 ? "wins" : most < 1 ? "loses" : "open";
-    const text = fill(words[wins], { least: rounded(least, coarse(least)), most: rounded(most, coarse(most)) });
+    const text = fill(words[wins], { least: end(least, false), most: end(most, true) });
     const name = width.toLocaleString("en");
     rows.set(name, [...(rows.get(name) ?? []), [wins, text]]);
   }
