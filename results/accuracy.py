@@ -52,6 +52,43 @@ class Compared:
 
 
 @dataclass(frozen=True)
+class Gain:
+    """Two published speeds of a network on a card in two formats, and their forecasts.
+
+    Attributes:
+        plain: In float32 or TF32.
+        short: In 16 bits; the batch and the layout may be others.
+    """
+
+    plain: Compared
+    short: Compared
+
+    @property
+    def published(self) -> float:
+        """How many times as many samples a second."""
+        return _a_sample(self.plain.point, self.plain.point.seconds) / _a_sample(
+            self.short.point, self.short.point.seconds
+        )
+
+    @property
+    def forecast(self) -> float:
+        """The same, forecast."""
+        return _a_sample(self.plain.point, self.plain.forecast.time) / _a_sample(
+            self.short.point, self.short.forecast.time
+        )
+
+    @property
+    def error(self) -> float:
+        """How far apart they are, as a factor of at least one."""
+        ratio = self.forecast / self.published
+        return max(ratio, 1 / ratio)
+
+
+def _a_sample(point: Point, seconds: float) -> float:
+    return seconds / point.batch
+
+
+@dataclass(frozen=True)
 class Fitted:
     """A batch that ran or did not, and whether the forecast says that it fits.
 
@@ -140,6 +177,26 @@ def fitted() -> list[Fitted]:
     return [
         Fitted(point, step.peak_bytes, memory_fits(step, card_of(point))) for point, step in steps
     ]
+
+
+def gains(some: Iterable[Compared], same_batch: bool = False) -> list[Gain]:
+    """Every pair of formats that one author published of a network on a card.
+
+    Where there are several batches in a format it is the first of them. The layout of images may
+    differ too, as the forecasts do then.
+
+    Args:
+        some: What was published, forecast.
+        same_batch: Whether each batch is a pair of its own.
+    """
+    found: dict[tuple[str | int, ...], dict[bool, Compared]] = {}
+    for one in some:
+        point = one.point
+        author = point.source.id.removesuffix("-fp32").removesuffix("-fp16")
+        batch = point.batch if same_batch else 0
+        pair = found.setdefault((point.network, point.card, author, batch), {})
+        pair.setdefault(point.format in ("float32", "tf32"), one)
+    return [Gain(pair[True], pair[False]) for pair in found.values() if len(pair) == 2]
 
 
 # Numbers that pages name; the catalogue calls these with a group's name.
@@ -274,7 +331,42 @@ def fits(right: bool = False, text_in_16_bits: bool | None = None) -> int:
     )
 
 
-def band_of(some: Sequence[Compared], share: float = 0.9) -> float:
+def gain_count(group: str) -> int:
+    """Of how many gains both speeds are in one of ``GROUPS``."""
+    return len(gains(GROUPS[group]()))
+
+
+def gains_within(group: str) -> int:
+    """How many of them are forecast within the band of a gain."""
+    return sum(one.error <= formula.GAIN_BAND for one in gains(GROUPS[group]()))
+
+
+def worst_gain(group: str) -> float:
+    """The largest error among them, as a factor."""
+    return max(one.error for one in gains(GROUPS[group]()))
+
+
+def worst_gain_of_t4() -> float:
+    """The largest error among the gains of a T4's forward passes, as a factor."""
+    return max(one.error for one in _gains_of_t4())
+
+
+def gain_count_of_t4() -> int:
+    """Of how many of a T4's forward passes there is a gain."""
+    return len(_gains_of_t4())
+
+
+def _gains_of_t4() -> list[Gain]:
+    of_t4 = [one for one in launches() if one.point.card == "t4"]
+    return gains(of_t4, same_batch=True)
+
+
+def gain_band() -> float:
+    """The band of a gain."""
+    return formula.GAIN_BAND
+
+
+def band_of(some: Sequence[Compared] | Sequence[Gain], share: float = 0.9) -> float:
     """The smallest factor, in tenths, that at least ``share`` of the errors stay within."""
     errors = sorted(one.error for one in some)
     return math.ceil(10 * errors[math.ceil(share * len(errors)) - 1]) / 10

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from lesson_code.accounting import batches_per_epoch
 from lesson_code.forecast.cards import FORMATS, Card, CardError, read_cards
-from lesson_code.forecast.formula import BAND, HOST, Host, Step, forecast
+from lesson_code.forecast.formula import GAIN_BAND, HOST, Host, Step, forecast
 from results import quantities
 
 STEPS = Path("results/steps.json")
@@ -203,15 +203,17 @@ def _launches(name: str, counted: CountedStep, card: Card, _: Path) -> ForecastF
 
 
 def _gain(name: str, counted: CountedStep, card: Card, steps: Path) -> ForecastFigure:
-    """How many times as fast as float32; what both share of host and card cancels out."""
+    """How many times as fast as float32; what both share of host and card cancels out.
+
+    So a card whose times have a wider band has none for its gains.
+    """
     plain = _step(counted.name, "float32", name, steps)
     low, value, high = (
         forecast(plain.step, card, Host(s, s, s)).time
         / forecast(counted.step, card, Host(s, s, s)).time
         for s in HOST
     )
-    band = card.band or BAND
-    low, high = min(low, value, high) / band, max(low, value, high) * band
+    low, high = min(low, value, high) / GAIN_BAND, max(low, value, high) * GAIN_BAND
     return _figure(name, "times as fast as float32", counted, card, "times", value, low, high)
 
 

@@ -14,6 +14,7 @@ ARITHMETIC_SHARE = 0.80  # of a card's peak, which large matrix products reach
 BANDWIDTH_SHARE = 0.85  # of its memory's bandwidth, which copies reach
 MEMORY_SHARE = 0.91  # of its memory, which tensors can fill before none is left
 BAND = 1.5  # how far arithmetic and traffic may be off on most cards, as a factor both ways
+GAIN_BAND = 1.5  # how far a gain of one format over another may be off on the same card
 
 
 class Host(NamedTuple):

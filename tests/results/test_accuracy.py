@@ -55,6 +55,35 @@ def test_a_card_has_a_band_of_its_own_where_its_points_say_so() -> None:
     assert wider == {card.id: card.band for card in read_cards().values() if card.band}
 
 
+def test_the_band_of_a_gain_is_that_of_pairs_not_seen_before() -> None:
+    """Nine in ten gains of 16 bits on one card lie within it, of ten pairs at least."""
+    pairs = accuracy.gains(accuracy.GROUPS["unseen"]())
+
+    assert 10 <= len(pairs)
+    assert formula.GAIN_BAND == accuracy.band_of(pairs)
+
+
+def test_a_gain_compares_samples() -> None:
+    """Two batches of one network on one card, the second twice as large and as long."""
+    plain, short = made_up(1.2), made_up(1.5)
+    point = replace(plain.point, batch=8, format="tf32")
+    plain = replace(plain, point=point)
+    short = replace(short, point=replace(point, batch=16, format="float16", seconds=1.0))
+    alone = replace(plain, point=replace(point, network="another"))
+
+    (gain,) = accuracy.gains([plain, alone, short])
+
+    assert 2 == gain.published
+    assert 1.6 == pytest.approx(gain.forecast)
+    assert 1.25 == pytest.approx(gain.error)
+    assert [] == accuracy.gains([plain, short], same_batch=True)
+
+
+def test_a_t4_gains_what_is_forecast() -> None:
+    """The wider band of its times is not its gains': its forward passes are within a quarter."""
+    assert 1.25 >= accuracy.worst_gain_of_t4()
+
+
 def test_the_host_takes_as_long_as_was_published() -> None:
     """The band of a launch reaches the longest published one, in whole microseconds."""
     longest = math.ceil(1e6 * accuracy.longest_launch())
