@@ -18,6 +18,7 @@ from results import quantities
 
 STEPS = Path("results/steps.json")
 MNIST_IMAGES = 60_000
+GB = 1e9
 PREFIX = "forecast"
 
 
@@ -194,7 +195,8 @@ def _epoch(name: str, counted: CountedStep, card: Card, _: Path) -> ForecastFigu
 
 def _memory(name: str, counted: CountedStep, card: Card, _: Path) -> ForecastFigure:
     peak = float(counted.step.peak_bytes)
-    return _figure(name, "most memory of a step", counted, card, "gigabytes", peak, peak, peak)
+    unit = "gigabytes" if peak >= GB else "megabytes"
+    return _figure(name, "most memory of a step", counted, card, unit, peak, peak, peak)
 
 
 def _launches(name: str, counted: CountedStep, card: Card, _: Path) -> ForecastFigure:

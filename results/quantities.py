@@ -125,8 +125,9 @@ def write_band(low: float, high: float, unit: str) -> str:
 
 
 def coarse(value: float) -> float:
-    """A spread that leaves one digit, or two where the first is a 1."""
-    return value / 10 if f"{value:.6e}".startswith("1") else value
+    """A spread that leaves one digit, or two where the first is a 1 and stays one."""
+    begins = {f"{value:.{digits}e}"[0] for digits in (1, 6)}
+    return value / 10 if begins == {"1"} else value
 
 
 def outward(value: float, up: bool) -> float:

@@ -15,6 +15,7 @@ from results.forecasts import (
     read_steps,
     write_steps,
 )
+from results.quantities import SPACE
 from results.store import FigureError, Store
 
 HEAVY = Step("float32", {"float32": 10**12}, 10**10, 0, 100, 90, 10**8, 10**9)
@@ -77,6 +78,7 @@ def test_memory(steps: Path) -> None:
     found = of("light.float32.t4.memory", steps)
 
     assert 5e6 == found.value == found.low == found.high
+    assert f"5.00{SPACE}MB" == found.text
 
 
 def test_counted_launches(steps: Path) -> None:

@@ -48,8 +48,8 @@ export function write(value, unit, spread = 0) {
   return `${rounded(value / factor, spread / factor)}${SPACE}${prefix}${unit === "bytes_per_s" ? "B/s" : "FLOP/s"}`;
 }
 
-/** A spread that leaves one digit, or two where the first is a 1. @param {number} value */
-export const coarse = (value) => (value.toExponential(6).startsWith("1") ? value / 10 : value);
+/** A spread that leaves one digit, or two where the first is a 1 and stays one. @param {number} value */
+export const coarse = (value) => ([1, 6].every((digits) => value.toExponential(digits).startsWith("1")) ? value / 10 : value);
 
 /**
  * Both ends of a forecast, rounded away from its middle, with their unit once if it is the same.
