@@ -14,7 +14,7 @@ from typing import NoReturn
 
 from lesson_code.forecast.cards import FORMATS, Card, CardError, read_cards
 from lesson_code.forecast.refusal import RefusedError
-from lesson_code.forecast.report import Counted, file_content, table
+from lesson_code.forecast.report import Counted, file_content, has_units, table
 
 LAYOUTS = ("usual", "channels_last")
 
@@ -27,7 +27,8 @@ def main(arguments: list[str] | None = None) -> int:
     """
     options = _parser().parse_args(arguments)
     try:
-        cards = [_card(id, options.format) for id in options.card]
+        cards = [_card(id) for id in options.card]
+        _check_units(cards, options.format)
         if options.json:
             _check_writable(options.json)
         _forecast(options, cards)
@@ -90,20 +91,20 @@ def _formats(text: str) -> list[str]:
     return _words(text)
 
 
-def _card(id: str, formats: list[str]) -> Card:
-    """The card of that name, if it computes in these formats."""
+def _card(id: str) -> Card:
+    """The card of that name."""
     cards = read_cards()
     if id not in cards:
         near = get_close_matches(id, cards, 3, cutoff=0.4) or list(cards)
         raise RefusedError(f"there is no card {id!r}; there is {', '.join(near)}")
-    card = cards[id]
-    for format in formats:
-        if format not in card.peak and format != "tf32":
-            raise RefusedError(
-                f"{card.name} has no units for {format}, only for {', '.join(card.peak)}; "
-                "leave out one of the two"
-            )
-    return card
+    return cards[id]
+
+
+def _check_units(cards: list[Card], formats: list[str]) -> None:
+    """Whether at least one of the cards computes in one of the formats."""
+    if not any(has_units(card, format) for card in cards for format in formats):
+        there = "; ".join(f"{card.name} has {', '.join(card.peak)}" for card in cards)
+        raise RefusedError(f"no units for {' or '.join(formats)} on any card asked for: {there}")
 
 
 def _check_writable(path: Path) -> None:

@@ -3,10 +3,10 @@
 Standard library only.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import date
-from math import floor, log10
+from math import ceil, floor
 from typing import Any
 
 from lesson_code.forecast.cards import Card
@@ -14,6 +14,8 @@ from lesson_code.forecast.formula import BAND, HOST, Host, Step, forecast, memor
 
 HEADS = ("card", "batch", "format", "a step", "between", "samples/s", "memory", "decides")
 AT_MOST = Host(0.0, 0.0, HOST.high)  # where a GPU takes fewer launches than are counted
+DASH = "–"
+Way = Callable[[float], int]
 NOTHING: Mapping[int, "Measured"] = {}
 FILE_FORMAT, FILE_VERSION = "gpu-training.forecast", 1
 
@@ -64,24 +66,40 @@ def table(
 
 def _forecast_row(one: Counted, card: Card, recurrent: bool) -> tuple[str, ...]:
     step = one.step
-    result = forecast(step, card, AT_MOST if recurrent else HOST)
     fits = "fits" if memory_fits(step, card) else "does not fit"
+    asked, held = (card.name, str(one.batch), step.format), f"{memory(step.peak_bytes)}, {fits}"
+    if not has_units(card, step.format):
+        return *asked, DASH, DASH, DASH, held, f"no {step.format} units"
+    result = forecast(step, card, AT_MOST if recurrent else HOST)
     return (
-        card.name,
-        str(one.batch),
-        step.format,
+        *asked,
         duration(result.time),
-        f"{duration(result.low)} and {duration(result.high)}",
-        f"{one_digit(one.batch / result.time):,.10g}",
-        f"{memory(step.peak_bytes)}, {fits}",
-        "not known" if recurrent else result.binds,
+        f"{duration(result.low, floor)} and {duration(result.high, ceil)}",
+        digits(one.batch / result.time),
+        held,
+        "not known" if recurrent else decides(step, card),
     )
+
+
+def decides(step: Step, card: Card) -> str:
+    """What takes longest: work or launches, or both where that depends on the host."""
+    result = forecast(step, card)
+    work = result.arithmetic + result.traffic
+    if not step.launches * HOST.low < work < step.launches * HOST.high:
+        return result.binds
+    larger = "arithmetic" if result.arithmetic > result.traffic else "traffic"
+    return f"{larger} or launches"
+
+
+def has_units(card: Card, format: str) -> bool:
+    """Whether a card computes in a format; without TF32 it takes float32 for it."""
+    return format == "tf32" or format in card.peak
 
 
 def _measured_row(batch: int, measured: Measured) -> tuple[str, ...]:
     seconds = measured.seconds * batch / measured.batch
     scaled = "" if batch == measured.batch else f"scaled from a batch of {measured.batch}"
-    rate = f"{one_digit(measured.batch / measured.seconds):,.10g}"
+    rate = digits(measured.batch / measured.seconds)
     return ("this CPU", str(batch), "float32", duration(seconds), "measured", rate, "", scaled)
 
 
@@ -105,22 +123,37 @@ def _notes(cards: Iterable[Card], measured: Mapping[int, Measured], recurrent: b
     return notes + [f"This CPU: {machine}." for machine in {m.machine for m in measured.values()}]
 
 
-def duration(seconds: float) -> str:
-    """One digit and its unit."""
+def duration(seconds: float, way: Way = round) -> str:
+    """A time with the digits of a forecast, and its unit."""
     for factor, unit in ((1.0, "s"), (1e3, "ms")):
-        if one_digit(seconds * factor) >= 1:
-            return f"{one_digit(seconds * factor):,.10g} {unit}"
-    return f"{one_digit(seconds * 1e6):.10g} µs"
+        text = digits(seconds * factor, way)
+        if not text.startswith("0"):
+            return f"{text} {unit}"
+    return f"{digits(seconds * 1e6, way)} µs"
+
+
+def digits(value: float, way: Way = round) -> str:
+    """A positive number with what a forecast knows: one digit, or two where the first is a 1.
+
+    Args:
+        value: It.
+        way: ``round``, or ``floor`` and ``ceil`` for the ends of a band.
+    """
+    mantissa, _, exponent = f"{value:.6e}".partition("e")
+    two = mantissa.startswith("1")
+    last = int(exponent) - two
+    count = way(int(mantissa.replace(".", "")) / 10 ** (6 - two))
+    if count == 20 and two:
+        count, last = 2, last + 1
+    return f"{count * 10.0**last:,.{max(0, -last)}f}"
 
 
 def memory(size: int) -> str:
     """Bytes with three digits."""
-    return f"{size / 1e9:.3g} GB" if size >= 1e9 else f"{size / 1e6:.3g} MB"
-
-
-def one_digit(value: float) -> float:
-    """The number without the digits that a forecast has not."""
-    return round(value, -floor(log10(value))) if value > 0 else 0.0
+    for factor, unit in ((1e9, "GB"), (1e6, "MB")):
+        if size >= factor:
+            return f"{size / factor:.3g} {unit}"
+    return f"{size / 1e3:.3g} kB"
 
 
 def file_content(

@@ -1,18 +1,23 @@
 """The command forecasts a learner's own training, or says in a sentence why not."""
 
 import json
+import random
 import re
 import resource
 import subprocess
 import sys
 from itertools import product
+from math import ceil, floor
 from pathlib import Path
 
 import pytest
 
 from lesson_code.forecast import __main__ as command
 from lesson_code.forecast import measure as measuring
-from lesson_code.forecast.report import duration, one_digit
+from lesson_code.forecast.cards import read_cards
+from lesson_code.forecast.formula import BANDWIDTH_SHARE, HOST, Step
+from lesson_code.forecast.report import decides, digits, duration, memory
+from results.quantities import coarse, outward, rounded
 
 OWN = "tests.lesson_code.forecast.own"
 
@@ -34,6 +39,19 @@ def test_a_row_for_each_choice(capsys: pytest.CaptureFixture[str]) -> None:
     assert ["card", "batch", "format"] == heads[:3]
     assert [[card, batch, format] for batch, format, card in chosen] == [row[:3] for row in found]
     assert all("launches" == row[-1] for row in found)
+
+
+def test_a_card_without_the_format(capsys: pytest.CaptureFixture[str]) -> None:
+    """Its row says so, and the other cards are forecast."""
+    asked = [f"{OWN}:good", "--card", "t4,h100", "--format", "float32,bfloat16"]
+
+    assert 0 == command.main(asked)
+
+    *_, without, other = rows(capsys.readouterr().out)
+    assert ["T4", "4", "bfloat16", "–", "–", "–"] == without[:6]
+    assert "no bfloat16 units" == without[-1]
+    assert ["H100 (SXM)", "4", "bfloat16"] == other[:3]
+    assert "launches" == other[-1]
 
 
 def test_the_functions_own_batch(capsys: pytest.CaptureFixture[str]) -> None:
@@ -110,7 +128,10 @@ def test_recurrent_layers(capsys: pytest.CaptureFixture[str]) -> None:
         ([f"{OWN}:reads"], "reads a value of a tensor, and counts are made without values"),
         ([f"{OWN}:compiled"], "compiles its model"),
         ([f"{OWN}:good", "--card", "rtx4090"], "there is no card 'rtx4090'; there is rtx-4090"),
-        ([f"{OWN}:good", "--card", "t4", "--format", "bfloat16"], "no units for bfloat16"),
+        (
+            [f"{OWN}:good", "--card", "t4", "--format", "bfloat16"],
+            "no units for bfloat16 on any card asked for: T4 has float32",
+        ),
         ([f"{OWN}:good", "--format", "fp8"], "there is no format 'fp8'; there is float32"),
         ([f"{OWN}:good", "--batch", "0"], "'0' is not a batch size of at least 1"),
         ([f"{OWN}:good", "--batch", ","], "',' names nothing"),
@@ -157,9 +178,52 @@ def test_time() -> None:
 
 @pytest.mark.parametrize(
     ("seconds", "text"),
-    [(1.24, "1 s"), (0.96, "1 s"), (0.0194, "20 ms"), (0.00064, "600 µs"), (1800.0, "2,000 s")],
+    [
+        (1.24, "1.2 s"),
+        (1.96, "2 s"),
+        (0.96, "1.0 s"),
+        (0.0194, "19 ms"),
+        (0.00064, "600 µs"),
+        (1800.0, "1,800 s"),
+    ],
 )
-def test_one_digit(seconds: float, text: str) -> None:
-    """A forecast has one digit."""
+def test_duration(seconds: float, text: str) -> None:
+    """A forecast has one digit, or two where the first is a 1."""
     assert text == duration(seconds)
-    assert 0.0 == one_digit(0.0)
+
+
+def test_digits_are_those_of_the_page() -> None:
+    """The command writes a number and the ends of a band as the site does."""
+    draw = random.Random(5)
+    for _ in range(1000):
+        value = 10 ** draw.uniform(-2, 5)
+        low, high = outward(value, up=False), outward(value, up=True)
+
+        assert rounded(value, coarse(value)) == digits(value)
+        assert rounded(low, coarse(low)) == digits(value, floor)
+        assert rounded(high, coarse(high)) == digits(value, ceil)
+
+
+@pytest.mark.parametrize(
+    ("seconds_of_work", "says"),
+    [
+        (HOST.low / 2, "launches"),
+        (HOST.likely, "traffic or launches"),
+        (2 * HOST.high, "traffic"),
+    ],
+)
+def test_what_decides(seconds_of_work: float, says: str) -> None:
+    """Both are named where it depends on the host which of them it is."""
+    card = read_cards()["t4"]
+    bytes_of_work = round(seconds_of_work * BANDWIDTH_SHARE * card.bandwidth)
+    step = Step("float32", {}, bytes_of_work, 0, 1, 1, 0, 0)
+
+    assert says == decides(step, card)
+
+
+@pytest.mark.parametrize(
+    ("size", "text"), [(24e9, "24 GB"), (4.91e6, "4.91 MB"), (2048, "2.05 kB")]
+)
+def test_memory(size: float, text: str) -> None:
+    """In the largest unit that is not more than it."""
+    assert text == memory(int(size))
