@@ -1,0 +1,1 @@
+"""A training loop in time: who works, who waits, and for whom."""
