@@ -180,6 +180,7 @@ def count_step(
     batch: Sequence[torch.Tensor],
     format: str = "float32",
     channels_last: bool = False,
+    counter: StepCounter | None = None,
 ) -> Step:
     """Count a training step: the second one, when the optimizer has its state.
 
@@ -192,6 +193,7 @@ def count_step(
         batch: The model's inputs and, last, the targets.
         format: ``float32``, or the format of autocast: ``bfloat16`` or ``float16``.
         channels_last: Whether images and weights lie channel by channel within a pixel.
+        counter: What counts, where somebody wants to know more than the sums.
 
     Raises:
         ReadsValuesError: If the step reads a value of a tensor.
@@ -201,7 +203,7 @@ def count_step(
     for group in optimizer.param_groups:
         if "foreach" in group and group["foreach"] is None and not group.get("fused"):
             group["foreach"] = True  # the default on a GPU
-    counter = StepCounter()
+    counter = counter or StepCounter()
     modules = [model, loss_function] if isinstance(loss_function, nn.Module) else [model]
     for module in model.modules():
         if isinstance(module, nn.RNNBase):  # a shell can't take the place of what it points to
