@@ -1,0 +1,116 @@
+"""Training loops that were measured on a CPU, beside what the timeline says of them.
+
+``python -m benchmarks.timeline`` measures: each part of a loop alone, and the loops.
+"""
+
+import json
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from lesson_code.timeline.simulation import Kernel, Loop, simulate
+from results.timeline import TimelineError
+
+FILE = Path("results/timeline_measured.json")
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A training loop on the CPU.
+
+    Attributes:
+        images: How they are prepared: ``sleep``, which waits for ``load`` seconds, or ``mnist``,
+            which opens and normalises them as the lesson does.
+        load: Seconds of such a wait, for a batch.
+        batch: Images of a batch.
+        workers: Processes that prepare them.
+    """
+
+    images: str
+    load: float
+    batch: int
+    workers: int
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A loop, the parts that were measured alone, and what it took.
+
+    Attributes:
+        setting: The loop.
+        steps: Steps of each sample.
+        loads: Seconds in which a batch is prepared, each sample.
+        computes: Seconds of a step whose batch is there already.
+        hands: Seconds in which Python takes over a batch that a worker has ready.
+        loops: Seconds of a step of the whole loop.
+    """
+
+    setting: Setting
+    steps: int
+    loads: tuple[float, ...]
+    computes: tuple[float, ...]
+    hands: tuple[float, ...]
+    loops: tuple[float, ...]
+
+    @property
+    def seconds(self) -> float:
+        """What a step of the loop took: the fastest sample, while nobody else computed."""
+        return min(self.loops)
+
+    @property
+    def simulated(self) -> float:
+        """What the timeline says of it, from the fastest samples of its parts."""
+        load, compute, hand = map(min, (self.loads, self.computes, self.hands))
+        kernels = (Kernel("forward", compute),)
+        loop = Loop(kernels, load=load, workers=self.setting.workers, hand=hand, on_cpu=True)
+        return max(block.end for block in simulate(loop, self.steps).blocks) / self.steps
+
+    @property
+    def error(self) -> float:
+        """How far apart they are, as a factor of at least one."""
+        return max(self.seconds / self.simulated, self.simulated / self.seconds)
+
+    @property
+    def spread(self) -> float:
+        """The longest sample divided by the shortest."""
+        return max(self.loops) / min(self.loops)
+
+
+def write_measured(
+    measured: Iterable[Measured], provenance: dict[str, Any], path: Path = FILE
+) -> None:
+    """Write the loops, one a line, in one piece.
+
+    Raises:
+        OSError: If the file can't be written.
+    """
+    lines = ",\n".join(json.dumps(asdict(one)) for one in measured)
+    draft = path.with_suffix(".new")
+    head = f'{{"version": 1, "provenance": {json.dumps(provenance)}, "loops": [\n'
+    draft.write_text(f"{head}{lines}\n]}}\n", encoding="utf-8")
+    draft.replace(path)
+
+
+@lru_cache(maxsize=2)
+def read_measured(path: Path = FILE) -> tuple[tuple[Measured, ...], dict[str, Any]]:
+    """The measured loops, and where, when and with what they were measured.
+
+    Raises:
+        TimelineError: If the file can't be read.
+    """
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        return tuple(map(_measured, content["loops"])), content["provenance"]
+    except (OSError, ValueError, KeyError, TypeError) as problem:
+        raise TimelineError(
+            f"can't read {path}: {problem}; `python -m benchmarks.timeline` writes it"
+        ) from None
+
+
+def _measured(fields: dict[str, Any]) -> Measured:
+    samples = {
+        name: tuple(map(float, fields[name])) for name in ("loads", "computes", "hands", "loops")
+    }
+    return Measured(Setting(**fields["setting"]), int(fields["steps"]), **samples)
