@@ -33,6 +33,7 @@ CASES = Path("results/cases.json")
 CITATIONS = Path("results/cited")
 PUBLISHED = "published."  # how the names of what others measured begin
 FORECAST = f"{forecasts.PREFIX}."  # and those of what our formula gives
+NAMED_FIGURE = re.compile(r"\[\[[^\[\]\s]+\]\]")  # an argument that is another figure
 FIXED = ("computed", "cited", "recorded")
 NOT_MEASURED = "not measured yet"
 Kind = Literal["measured", "published", "forecast", "exact"]
@@ -207,10 +208,44 @@ class Store:
     def _fixed(self, definition: Definition) -> Figure:
         """A figure that no benchmark gives."""
         if definition.kind == "computed":
-            return _computed(definition)
+            return self._computed(definition)
         if definition.kind == "cited":
             return self._cited(definition)
         return _recorded(definition)
+
+    def _computed(self, definition: Definition) -> Figure:
+        """What a function gives; from figures of another kind it is of that kind."""
+        target = definition.fields["computed"]
+        named, _, function = target.rpartition(":")
+        module = named if named.startswith("results.") else f"lesson_code.{named or 'accounting'}"
+        arguments = dict(definition.fields.get("arguments", {}))
+        used = {key: self._argument(definition, value) for key, value in arguments.items()}
+        figures = [figure for figure in used.values() if figure]
+        arguments |= {key: figure.value for key, figure in used.items() if figure}
+        try:
+            value = getattr(import_module(module), function)(**arguments)
+        except (ImportError, AttributeError, TypeError, ValueError) as problem:
+            raise FigureError(
+                f"{definition.name} cannot be computed by {target}: {problem}"
+            ) from None
+        text = quantities.write(value, definition.unit)
+        source = f"computed by {function} in {module.replace('.', '/')}.py"
+        kinds = {figure.kind for figure in figures} - {"exact"}
+        if len(kinds) > 1:
+            raise FigureError(f"{definition.name} mixes {' and '.join(sorted(kinds))} figures")
+        if figures:
+            source = f"our calculation, {source}, from {'; '.join(f.source for f in figures)}"
+        kind = kinds.pop() if kinds else "exact"
+        return Figure(definition.name, definition.what, float(value), text, source, kind)
+
+    def _argument(self, definition: Definition, value: object) -> Figure | None:
+        """The figure that an argument names by ``[[name]]``; none for anything else."""
+        if not isinstance(value, str) or NAMED_FIGURE.fullmatch(value) is None:
+            return None
+        figure = self.figure(value[2:-2])
+        if figure.value is None:
+            raise FigureError(f"{definition.name} is computed from {value}, which has no value")
+        return figure
 
     def _cited(self, definition: Definition) -> Figure:
         key = definition.fields["cited"]
@@ -290,20 +325,6 @@ def _unmeasured(definition: Definition) -> Figure:
         cases = " ".join(f"--case {case}" for case in definition.needs)
         needs = f"`python -m benchmarks run {cases}`{on} measures it"
     return Figure(definition.name, definition.what, None, NOT_MEASURED, needs)
-
-
-def _computed(definition: Definition) -> Figure:
-    target = definition.fields["computed"]
-    named, _, function = target.rpartition(":")
-    module = named if named.startswith("results.") else f"lesson_code.{named or 'accounting'}"
-    try:
-        compute = getattr(import_module(module), function)
-        value = compute(**definition.fields.get("arguments", {}))
-    except (ImportError, AttributeError, TypeError, ValueError) as problem:
-        raise FigureError(f"{definition.name} cannot be computed by {target}: {problem}") from None
-    text = quantities.write(value, definition.unit)
-    source = f"computed by {function} in {module.replace('.', '/')}.py"
-    return Figure(definition.name, definition.what, float(value), text, source, "exact")
 
 
 def _recorded(definition: Definition) -> Figure:

@@ -15,7 +15,8 @@ from:
     recorded    a value in what a recorded snippet returned: "module:function" and the way to it
     computed    a function of lesson_code/accounting.py with its arguments, or of another module
                 of lesson_code that needs no PyTorch, "mission.worked:parameters", or of
-                results: "results.accuracy:median_error"
+                results: "results.accuracy:median_error". An argument "[[name]]" is that figure's
+                value, and what is computed from a published one counts as published
     cited       an entry of results/cited
     planned     nothing measures it yet: what will
 

@@ -291,6 +291,59 @@ def test_a_figure_may_be_computed_by_any_module_of_lesson_code() -> None:
             store.figure(name)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"flop": 1e15, "flop_per_s": "[[plan.none]]"}, "there is no figure 'plan.none'"),
+        (
+            {"flop": 1e15, "flop_per_s": "[[plan.gpu]]"},
+            r"from \[\[plan.gpu\]\], which has no value",
+        ),
+        (
+            {"flop": "[[plan.text]]", "flop_per_s": "[[rtx]]"},
+            "mixes measured and published figures",
+        ),
+    ],
+)
+def test_a_figure_computed_from_others_needs_values_of_one_kind(
+    arguments: dict[str, Any], said: str
+) -> None:
+    """What is missing, without a value or of another kind is named."""
+    text = {"recorded": "lab/number_formats:print_weights", "at": ["gpt3", "float32"]}
+    store = Store(
+        [
+            Definition("x", "-", "computed", "plain", {"computed": "device_days"}),
+            Definition("plan.gpu", "-", "planned", "plain", {"planned": "M99"}),
+            Definition("plan.text", "-", "recorded", "plain", text),
+            Definition("rtx", "-", "cited", "plain", {"cited": "rtx"}),
+        ],
+        citations={"rtx": {"value": 1e12, "unit": "flop_per_s", "source": "a sheet"}},
+    )
+    store.definitions["x"].fields["arguments"] = arguments
+
+    with pytest.raises(FigureError, match=said):
+        store.figure("x")
+
+
+def test_what_is_computed_from_a_published_figure_is_published() -> None:
+    """Its source names the function and where the figure stands."""
+    fields = {"computed": "device_days", "arguments": {"flop": 86400e12, "flop_per_s": "[[rtx]]"}}
+    store = Store(
+        [
+            Definition("x", "-", "computed", "plain", fields),
+            Definition("rtx", "-", "cited", "plain", {"cited": "rtx"}),
+        ],
+        citations={"rtx": {"value": 1e12, "unit": "flop_per_s", "source": "a sheet"}},
+    )
+
+    figure = store.figure("x")
+
+    assert (1.0, "published") == (figure.value, figure.kind)
+    assert figure.source == (
+        "our calculation, computed by device_days in lesson_code/accounting.py, from a sheet"
+    )
+
+
 # On a page
 
 
