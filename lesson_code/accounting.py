@@ -96,14 +96,14 @@ def transformer_training_flop(parameters: float, tokens: float) -> float:
     return 6 * parameters * tokens
 
 
-def sustained_flop_per_s(flop: float, device_hours: float) -> float:
-    """Operations per second of each device, if ``flop`` took that many device-hours in all."""
-    return flop / (device_hours * 3600)
+def sustained_flop_per_s(flop: float, device_s: float) -> float:
+    """Operations per second of each device, if ``flop`` took so many seconds of devices in all."""
+    return flop / device_s
 
 
-def sustained_share(flop: float, device_hours: float, peak_flop_per_s: float) -> float:
+def sustained_share(flop: float, device_s: float, peak_flop_per_s: float) -> float:
     """That rate as a share of what a device can do at most."""
-    return sustained_flop_per_s(flop, device_hours) / peak_flop_per_s
+    return sustained_flop_per_s(flop, device_s) / peak_flop_per_s
 
 
 def device_days(flop: float, flop_per_s: float) -> float:

@@ -39,6 +39,9 @@ SCALES: dict[str, tuple[str, float]] = {
     "per second": ("samples_per_s", 1.0),
     "times": ("times", 1.0),
     "%": ("percent", 1.0),
+    "MWh": ("plain", 1.0),
+    "tonnes": ("plain", 1.0),
+    "kg": ("plain", 1e-3),
     "": ("plain", 1.0),
 }
 RATIOS = ("times", "share")  # what needs a base: a number that was divided by another

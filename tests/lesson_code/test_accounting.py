@@ -86,8 +86,8 @@ def test_a_large_training_in_operations_hours_and_years() -> None:
     flop = transformer_training_flop(70e9, 2e12)
 
     assert 8.4e23 == flop
-    assert 136e12 == pytest.approx(sustained_flop_per_s(flop, 1_720_320), rel=0.01)
-    assert 0.87 == pytest.approx(sustained_share(flop, 1_720_320, 156e12), rel=0.01)
+    assert 136e12 == pytest.approx(sustained_flop_per_s(flop, 1_720_320 * 3600), rel=0.01)
+    assert 0.87 == pytest.approx(sustained_share(flop, 1_720_320 * 3600, 156e12), rel=0.01)
     assert 355 == pytest.approx(device_years(3.14e23, 28e12), rel=0.005)
 
 
