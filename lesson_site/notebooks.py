@@ -43,6 +43,8 @@ FOLDER = Path("docs/notebooks")
 SOURCE = FOLDER / "2-3-2-gpu-training.py"
 LEARNER = FOLDER / "2-3-2-gpu-training.ipynb"
 SOLUTION = FOLDER / "2-3-2-gpu-training-solution.ipynb"
+MEASURING = FOLDER / "measure-your-gpu.py"
+MEASURING_NOTEBOOK = MEASURING.with_suffix(".ipynb")
 COMMAND = "python -m lesson_site notebook"
 
 MINUTES_PER_BLANK = 1.5
@@ -176,7 +178,7 @@ def execute(notebook: dict[str, Any], folder: Path, parameters: str = "") -> dic
 
 
 def rebuild(run: bool, data: Path) -> list[Path]:
-    """Write both versions anew.
+    """Write both versions anew, and the notebook that measures a GPU.
 
     Args:
         run: Whether to execute the solution; if not, it keeps its outputs.
@@ -186,6 +188,7 @@ def rebuild(run: bool, data: Path) -> list[Path]:
         NotebookError: If the solution's code has changed since it was executed, and ``run`` is off;
             the learner's version is written all the same.
     """
+    write(build("learner", MEASURING), MEASURING_NOTEBOOK)
     write(build("learner"), LEARNER)
     solution = build("solution")
     if run:
@@ -195,7 +198,7 @@ def rebuild(run: bool, data: Path) -> list[Path]:
     else:
         solution = _with_outputs_of(solution, read(SOLUTION))
     write(solution, SOLUTION)
-    return [LEARNER, SOLUTION]
+    return [MEASURING_NOTEBOOK, LEARNER, SOLUTION]
 
 
 def _with_outputs_of(built: dict[str, Any], old: dict[str, Any]) -> dict[str, Any]:

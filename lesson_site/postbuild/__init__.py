@@ -1,6 +1,6 @@
 """The pass over the built site: what no Markdown extension can see, since it needs every page.
 
-It packs notebook and lab for offline work, takes the comments out of our files, leads old
+It packs notebooks and labs for offline work, takes the comments out of our files, leads old
 addresses to new ones, checks each page's links, hosts, leftovers and size, and then writes the
 Content-Security-Policy into all of them. A second run changes nothing.
 """
@@ -8,7 +8,7 @@ Content-Security-Policy into all of them. A second run changes nothing.
 from pathlib import Path
 
 from lesson_site.files import write_whole
-from lesson_site.postbuild.bundle import pack_exercises, pack_lab, pack_notebook
+from lesson_site.postbuild.bundle import pack_exercises, pack_lab, pack_measuring, pack_notebook
 from lesson_site.postbuild.comments import strip_comments
 from lesson_site.postbuild.documents import Document, read_documents
 from lesson_site.postbuild.leftovers import leftover_problems
@@ -36,6 +36,7 @@ def finish(folder: Path) -> tuple[list[str], list[Size]]:
     pack_notebook(folder)
     pack_lab(folder)
     pack_exercises(folder)
+    pack_measuring(folder)
     strip_comments(folder)
     write_redirects(folder)
     documents = read_documents(folder)

@@ -1,7 +1,8 @@
-"""What readers download as one archive: the notebook and the two labs, each with digits."""
+"""What readers download as one archive: the notebook, the two labs, and what measures a GPU."""
 
 import gzip
 import io
+import os
 import zipfile
 from pathlib import Path
 
@@ -19,6 +20,10 @@ EXERCISES_PAGE = Path("lab/index.html")
 EXERCISES_ARCHIVE = Path("lab/gpu-lab.zip")
 EXERCISES_FOLDER = "gpu-lab"
 EXERCISES_STARTER = Path("lesson_code/lab/starter")
+MEASURING_NOTEBOOK = Path("notebooks/measure-your-gpu.ipynb")
+MEASURING_ARCHIVE = Path("notebooks/gpu-measuring.zip")
+MEASURING_PACKAGES = ("benchmarks", "lesson_code", "results")
+NO_CODE = ("__pycache__", "benchmarks/results/", "/recorded/", ".lock")
 EARLIEST = (1980, 1, 1, 0, 0, 0)  # of every member, so that equal content gives equal bytes
 
 
@@ -94,6 +99,39 @@ def pack_exercises(site: Path, package: Path = SUBSET.parent) -> Path | None:
         f"{EXERCISES_FOLDER}/{path.name}": path.read_bytes() for path in starter.glob("*.py")
     }
     return _pack(members, site / EXERCISES_ARCHIVE)
+
+
+def pack_measuring(site: Path, repository: Path = Path()) -> Path | None:
+    """Write the archive of the notebook that measures a GPU, if the site has that notebook.
+
+    The site's copy of the notebook learns where the archive will lie, if the build knows that.
+
+    Args:
+        site: The folder of the built site.
+        repository: Where the packages are.
+
+    Returns:
+        Its path; None if there is nothing to pack.
+    """
+    if not (site / MEASURING_NOTEBOOK).is_file():
+        return None
+    address = os.environ.get("SITE_URL", "")
+    if address:
+        known = f'"ADDRESS = \\"{address.rstrip("/")}/{MEASURING_ARCHIVE}\\"'
+        notebook = (site / MEASURING_NOTEBOOK).read_text(encoding="utf-8")
+        write_whole(site / MEASURING_NOTEBOOK, notebook.replace('"ADDRESS = \\"\\"', known))
+    files = {
+        path.relative_to(repository).as_posix(): path
+        for package in MEASURING_PACKAGES
+        for path in (repository / package).rglob("*")
+        if path.is_file()
+    }
+    members = {
+        f"{MEASURING_ARCHIVE.stem}/{name}": path.read_bytes()
+        for name, path in files.items()
+        if not any(part in name for part in NO_CODE)
+    }
+    return _pack(members, site / MEASURING_ARCHIVE)
 
 
 def _pack(members: dict[str, bytes], archive: Path) -> Path:

@@ -1,16 +1,21 @@
 """The archives that readers download hold what they need, and nothing more."""
 
+import shutil
 import subprocess
 import sys
 import zipfile
 from pathlib import Path
 
+import pytest
+
 from lesson_site.postbuild.bundle import (
     EXERCISES_PAGE,
     LAB_PAGE,
+    MEASURING_NOTEBOOK,
     NOTEBOOK,
     pack_exercises,
     pack_lab,
+    pack_measuring,
     pack_notebook,
 )
 from tests.building import REPOSITORY
@@ -63,6 +68,27 @@ def test_the_exercises_are_graded_where_they_are_unpacked(tmp_path: Path) -> Non
     assert "6 not done yet" in done.stdout
 
 
+def test_the_measuring_archive_is_enough_to_measure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Unpacked anywhere, it lists the cases; the notebook knows the address if the build does."""
+    site = site_with(MEASURING_NOTEBOOK, tmp_path)
+    shutil.copy(REPOSITORY / "docs" / MEASURING_NOTEBOOK, site / MEASURING_NOTEBOOK)
+    monkeypatch.setenv("SITE_URL", "https://lesson.example/gpu/")
+
+    archive = pack_measuring(site, REPOSITORY)
+    assert archive is not None
+    zipfile.ZipFile(archive).extractall(tmp_path)
+    command = [sys.executable, "-m", "benchmarks", "list"]
+    done = subprocess.run(command, cwd=tmp_path / archive.stem, capture_output=True, text=True)
+
+    assert 0 == done.returncode, done.stderr
+    assert "launches: " in done.stdout
+    notebook = (site / MEASURING_NOTEBOOK).read_text(encoding="utf-8")
+    assert "https://lesson.example/gpu/notebooks/gpu-measuring.zip" in notebook
+    assert archive.stat().st_size < 3_000_000
+
+
 def test_equal_content_gives_equal_bytes(tmp_path: Path) -> None:
     """Packing twice changes nothing, so that a second pass over the site does not either."""
     site = site_with(LAB_PAGE, tmp_path)
@@ -80,4 +106,5 @@ def test_a_site_without_them_gets_no_archive(tmp_path: Path) -> None:
     """A made-up site has neither notebook nor labs."""
     assert None is pack_notebook(tmp_path, SUBSET)
     assert None is pack_lab(tmp_path, STARTER, SUBSET)
+    assert None is pack_measuring(tmp_path, REPOSITORY)
     assert None is pack_exercises(tmp_path, REPOSITORY / "lesson_code")
