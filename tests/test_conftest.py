@@ -40,7 +40,7 @@ def collect(
 
 def test_every_gpu_test_is_found_without_the_sites_tools() -> None:
     """With ``-m gpu`` nothing of the site is needed, and what is left out needs no GPU."""
-    found = collect("-m", "gpu", "--require-gpu")
+    found = collect("-p", "no:timeout", "-m", "gpu", "--require-gpu")
 
     assert found.returncode == 0, found.stdout[-2000:] + found.stderr
     assert "tests/benchmarks/cases/test_matmul.py" in found.stdout
