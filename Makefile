@@ -5,6 +5,7 @@ PYTHON ?= python3
 VENV ?= .venv
 PORT ?= 8000
 PYTEST_FLAGS ?=
+GPU_FLAGS ?=
 
 RUN = $(VENV)/bin/python
 INSTALL = $(RUN) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
@@ -17,7 +18,7 @@ VENDORED = docs/assets/vendor/.complete
 export NO_MKDOCS_2_WARNING := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help serve live build test pages bench notebook data lint check clean
+.PHONY: help serve live build test pages bench gpu notebook data lint check clean
 
 help: ## List these commands
 	@echo "make COMMAND, where COMMAND is"
@@ -57,14 +58,20 @@ again: $(VENV)/.test node_modules/.installed $(VENDORED) ## Run the tests that f
 	$(ALL_SHOWN)
 
 # A GPU machine often has its own PyTorch, and lets nothing be installed: then that one is used.
-bench: ## Measure this machine for the benchmark pages
-	@test -f benchmarks/__main__.py || { echo "error: benchmarks/__main__.py is missing; take the whole repository" >&2; exit 2; }
-	@python=$(RUN); \
+define TORCH_PYTHON
+	test -f benchmarks/__main__.py || { echo "error: benchmarks/__main__.py is missing; take the whole repository" >&2; exit 2; }; \
+	python=$(RUN); \
 	if ! "$$python" -c 'import torch, torchvision' 2>/dev/null; then \
 		if $(PYTHON) -c 'import torch, torchvision' 2>/dev/null; \
 		then python=$(PYTHON); else $(MAKE) --no-print-directory $(VENV)/.test || exit 2; fi; \
-	fi; \
-	"$$python" -m benchmarks run
+	fi; "$$python"
+endef
+
+bench: ## Measure this machine for the benchmark pages
+	@$(TORCH_PYTHON) -m benchmarks run
+
+gpu: ## On a machine with a GPU: test, measure and record, ten minutes a step; a later call goes on (GPU_FLAGS=--minutes=9 stops earlier)
+	@$(TORCH_PYTHON) -m benchmarks.gpu_run $(GPU_FLAGS)
 
 # A copy, so that a learner's answers stay and the project's file does too.
 NOTEBOOK = 2-3-2-gpu-training.ipynb

@@ -1,0 +1,172 @@
+"""The whole of what a GPU is asked for: it goes on where it stopped, and says what is left."""
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from benchmarks import cases, gpu_run
+from benchmarks.cases import Plan
+from benchmarks.gpu_run import COMMANDS, LONG, SHORT, Command
+from lesson_site import notebooks
+from lesson_site.postbuild.bundle import MEASURING_NOTEBOOK, pack_measuring
+from results import result_file
+from tests.benchmarks.made_up import GPU_MACHINE, part
+from tests.building import REPOSITORY
+
+Run = Callable[..., tuple[int, str]]
+NOTHING_LEFT, FAILED, LEFT = 0, 1, 3
+
+
+def command(name: str, code: str, needs: str = "torch", step: str = "step") -> Command:
+    """One that runs a line of Python, in a module of its own."""
+    Path(f"{name}.py").write_text(f"print({name!r}, file=open('ran.txt', 'a')); {code}\n")
+    return Command(name, step, (name, "{seconds}"), needs)
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Calls it with made-up commands, in an empty folder, as if a GPU were there."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(gpu_run, "WHERE", "print('results/made-up-gpu/today-%s.json')")
+    monkeypatch.setattr(gpu_run, "commit", lambda: "0123456789")
+
+    def called(commands: list[Command], *arguments: str) -> tuple[int, str]:
+        monkeypatch.setattr(gpu_run, "COMMANDS", tuple(commands))
+        code = gpu_run.main([*arguments])
+        return code, capsys.readouterr().out
+
+    return called
+
+
+def test_a_later_call_runs_what_is_not_done(run: Run) -> None:
+    """What failed stops nothing else, and is asked again; what is done is not."""
+    good, bad = command("good", "pass"), command("bad", "raise SystemExit(1)")
+
+    code, said = run([bad, good])
+    again, said_again = run([command("bad", "pass"), good])
+
+    assert (FAILED, NOTHING_LEFT) == (code, again)
+    assert "bad: failed with exit code 1\ngood: done\n" in said
+    assert "bad: done\ngood: done before\n" in said_again
+    assert ["bad", "good", "bad"] == Path("ran.txt").read_text().split()
+    assert "results/made-up-gpu/today-.json" in said_again
+
+
+def test_other_code_begins_anew(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What passed with another commit says nothing about this one."""
+    good = command("good", "pass")
+    run([good])
+    gpu_run.PASSED.write_text("a test\n")
+    monkeypatch.setattr(gpu_run, "commit", lambda: "9876543210")
+
+    _, said = run([good])
+
+    assert "good: done\n" in said
+    assert not gpu_run.PASSED.exists()
+
+
+def test_time_that_is_over_leaves_the_rest(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A command that takes too long is ended, the next of its step is not begun, others are."""
+    monkeypatch.setattr(gpu_run, "SPARE_S", 0.1)
+    monkeypatch.setattr(gpu_run, "STEP_S", 2.0)
+    slow = command("slow", "__import__('time').sleep(60)")
+    later, other = command("later", "pass"), command("other", "pass", step="another")
+
+    code, said = run([slow, later, other])
+
+    assert LEFT == code
+    assert "slow: not finished\nlater: not finished\nother: done\n" in said
+    assert "goes on with what is left" in said
+
+
+def test_what_is_not_installed_is_left_out(run: Run) -> None:
+    """A bare machine measures all the same, and says what it could not do."""
+    code, said = run([command("notebook", "pass", needs="no_such_package")])
+
+    assert NOTHING_LEFT == code
+    assert "notebook: left out, no_such_package is not installed" in said
+    assert not Path("ran.txt").exists()
+
+
+def test_a_measurement_without_time_for_some_part_is_not_done(run: Run) -> None:
+    """The job ends well with parts left over; only the file knows which are in it."""
+    measured = {"launches": {"operations": part(cuda_queued=1e-6)}}
+    content = {**result_file.empty(GPU_MACHINE), "cases": measured}
+    result_file.write(content, Path("results/made-up-gpu/today-.json"))
+    done = Command("measured", "cases", command("measured", "pass").arguments, cases=("launches",))
+    left = Command("left", "cases", command("left", "pass").arguments, cases=("tiny_epoch",))
+
+    code, said = run([done, left])
+
+    assert LEFT == code
+    assert "measured: done\nleft: not finished\n" in said
+
+
+def test_without_a_gpu_it_is_one_sentence(
+    run: Run, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing runs and nothing is written."""
+    monkeypatch.setattr(gpu_run, "WHERE", "%s")
+
+    code = gpu_run.main([])
+    said = capsys.readouterr().err
+
+    assert 2 == code
+    assert 1 == len(said.splitlines())
+    assert said.startswith("error: PyTorch finds no NVIDIA GPU")
+    assert not gpu_run.STATE.exists()
+
+
+def test_every_part_fits_into_its_step() -> None:
+    """What is expected to take longer than ten minutes together would never end in one call."""
+    plan = Plan(Path("data"), gpu=cases.torch.device("cuda", 0), gpu_only=True)
+    expected_s = {
+        names: sum(
+            part.expected_s
+            for name in names
+            for part in cases.load(name).parts(plan)
+            if not part.cpu_only
+        )
+        for names in (SHORT, LONG)
+    }
+
+    assert set(SHORT) | set(LONG) == set(cases.GPU_NAMES)
+    assert all(seconds < gpu_run.STEP_S for seconds in expected_s.values()), expected_s
+
+
+def test_the_commands_are_there() -> None:
+    """Each is a module that this project or its tools have, with options that it knows."""
+    words = {"minutes": 1, "seconds": 1, "result": "r.json"}
+    for found in COMMANDS:
+        module, *rest = (word.format(**words) for word in found.arguments)
+        wrong = [*rest, "--no-such-option"]
+        done = subprocess.run(
+            [sys.executable, "-m", module, *wrong], cwd=REPOSITORY, capture_output=True, text=True
+        )
+
+        _, _, unknown = done.stderr.partition("unrecognized arguments: ")
+        assert ["--no-such-option"] == unknown.partition(";")[0].split()[:1], done.stderr
+
+
+@pytest.mark.gpu
+def test_the_notebook_measures_a_gpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its cells run from top to bottom and leave a file; here one case in its short form."""
+    pytest.importorskip("nbclient")
+    monkeypatch.chdir(REPOSITORY)
+    folder = tmp_path / MEASURING_NOTEBOOK.parent
+    folder.mkdir()
+    shutil.copy(notebooks.MEASURING_NOTEBOOK, folder)
+    pack_measuring(tmp_path)
+
+    built = notebooks.build("learner", notebooks.MEASURING)
+    ran = notebooks.execute(built, folder, 'QUICK, CASES = True, ["launches"]')
+
+    printed = "".join(o.get("text", "") for cell in ran["cells"] for o in cell.get("outputs", []))
+    measured = json.loads((folder / "gpu-result.json").read_text(encoding="utf-8"))
+    assert "Your file is gpu-result.json" in printed
+    assert {"cpu", "cuda_queued"} <= set(measured["cases"]["launches"]["operations"]["entries"])
