@@ -85,11 +85,10 @@ def test_the_gpu_workflow_tests_then_measures_then_compares() -> None:
     """With the same commands that people type."""
     commands = "\n".join(steps(read("gpu.yml")["jobs"]["measure"], "run"))
     expected = [
-        "-m pytest -m gpu --require-gpu",
+        "-m benchmarks.gpu_run",
         "-m benchmarks run",
         "-m benchmarks validate",
         "-m benchmarks summarize --compare-latest",
-        "-m lesson_site record --all --device cuda",
     ]
 
     places = [commands.index(command) for command in expected]
@@ -103,7 +102,10 @@ def test_the_steps_on_the_gpu_machine_end_before_their_job_does() -> None:
     [budget_min] = re.findall(r"--budget (\d+)", "\n".join(steps(measure, "run")))
 
     assert sum(limits.values()) < measure["timeout-minutes"]
-    assert int(budget_min) < limits["Measure"]
+    assert int(budget_min) < limits["Measure what needs no GPU"]
+    [calls] = re.findall(r"for call in ([\d ]+);", "\n".join(steps(measure, "run")))
+    four_steps_min = 40
+    assert len(calls.split()) * four_steps_min < limits["Test, measure and record on the GPU"]
 
 
 def test_what_was_measured_is_handed_over_whatever_broke() -> None:
