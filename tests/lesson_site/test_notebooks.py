@@ -11,7 +11,14 @@ import pytest
 
 from lesson_site import notebooks
 from lesson_site.__main__ import main
-from lesson_site.notebooks import LEARNER, SOLUTION, SOURCE, NotebookError
+from lesson_site.notebooks import (
+    LEARNER,
+    MEASURING,
+    MEASURING_NOTEBOOK,
+    SOLUTION,
+    SOURCE,
+    NotebookError,
+)
 
 HEAD = '# %% tags=["parameters"]\nEPOCHS = 3\n\n'
 Cells = Callable[..., list[str]]
@@ -120,7 +127,14 @@ def test_the_notebooks_are_what_their_source_says(version: notebooks.Version, pa
     )
 
 
-@pytest.mark.parametrize("path", [LEARNER, SOLUTION])
+def test_the_measuring_notebook_is_what_its_source_says() -> None:
+    """Built again, it is the file of the repository, and it has never run."""
+    fresh = notebooks.build("learner", MEASURING)
+
+    assert fresh == notebooks.read(MEASURING_NOTEBOOK), f"run `{notebooks.COMMAND}`"
+
+
+@pytest.mark.parametrize("path", [LEARNER, SOLUTION, MEASURING_NOTEBOOK])
 def test_a_notebook_is_valid_and_clean(path: Path) -> None:
     """It is accepted by nbformat; it is UTF-8 without damaged characters, and names no path."""
     text = path.read_text(encoding="utf-8")
