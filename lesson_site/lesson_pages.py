@@ -22,6 +22,7 @@ from lesson_site.numbering import FRONT_MATTER, SETTINGS, TITLE, Section, sectio
 from lesson_site.page import current_page, line_of
 from lesson_site.reading_time import minutes
 
+WHOLE = "[whole lesson]"
 REFERENCE = r"\[\[section:(?P<slug>[\w-]+)(?P<anchor>#[\w-]+)?\]\]"
 
 
@@ -41,7 +42,7 @@ class WholeLesson(Preprocessor):
         """Replace the line by the pages."""
         result = []
         for line in lines:
-            if line == "[whole lesson]":
+            if line == WHOLE:
                 for section in _all():
                     result += [*_as_chapter(section), ""]
             else:

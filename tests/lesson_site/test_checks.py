@@ -1,5 +1,6 @@
 """Checks: the HTML that the two blocks become, and every mistake that stops a build."""
 
+import json
 import re
 import xml.etree.ElementTree as etree
 from collections import Counter
@@ -8,7 +9,7 @@ from pathlib import Path
 import markdown
 import pytest
 
-from lesson_site.checks import KINDS, read_check
+from lesson_site.checks.options import KINDS, read_check
 from lesson_site.errors import PageError
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -16,7 +17,7 @@ CHOICE = """\
 //// check | Predict the error
     id: predict
     kind: choice
-    choices: ["a `RuntimeError`", nothing]
+    choices: ["a `RuntimeError`", nothing: Two *devices* meet.]
     right: 1
 Which *one*?
 
@@ -25,6 +26,30 @@ The first.
 ///
 ////
 """
+PLACES = """\
+//// check | Place them
+    id: place
+    kind: place
+    code: gpu_training/loop_gpu.py:loop
+    without: gpu_training/loop_cpu.py:loop
+    places:
+      device =:
+        before: [model =, optimizer =]
+        reply: It is asked below.
+      model.to:
+        before: optimizer =
+        reply: Once.
+      images, labels =:
+        before: optimizer.zero_grad
+        reply: Each time.
+Place three lines.
+
+/// answer
+So.
+///
+////
+"""
+AFTER = CHOICE + "\n/// after | predict\n## Heading\n\n- a\n///\n"
 LINE = {"id": "x", "kind": "line", "code": "gpu_training/loop_cpu.py:loop"}
 
 
@@ -61,7 +86,7 @@ def words(element: etree.Element | None) -> str:
 
 
 def test_a_choice_says_everything_without_javascript() -> None:
-    """Title, question and choices stand open in this order, and the answer comes last, closed."""
+    """Title, question and choices are open in this order, and the answer comes last, closed."""
     check = check_in(CHOICE)
 
     title, question, choices, answer = check
@@ -74,7 +99,81 @@ def test_a_choice_says_everything_without_javascript() -> None:
         answer.get("class"),
         answer.get("open"),
     )
-    assert ["Answer", "The first."] == [words(part) for part in answer]
+    assert ["Answer", "The first."] == [words(part) for part in answer][:2]
+
+
+def test_a_wrong_choice_has_its_reply_in_the_answer() -> None:
+    """The reply knows the choice that it answers, and is Markdown."""
+    [reply] = check_in(CHOICE).findall("details/details/dl/div")
+
+    assert "2" == reply.get("data-to")
+    assert ["nothing", "Two devices meet."] == [words(part) for part in reply]
+    assert "devices" == words(reply.find("dd/em"))
+
+
+def test_replies_to_lines_share_out_the_lines() -> None:
+    """A line belongs to the first part that it contains; the right one gets none."""
+    options = {**LINE, "right": "loss.backward()"}
+    replies = {"model = ": "Too early.", "loss": "Not this one.", "": "Any other."}
+
+    check = read_check("Title", options | {"replies": replies})
+
+    lines = check.section.lines if check.section else ()
+    first, second, rest = (reply.to.split() for reply in check.replies)
+    assert ["1"] == first
+    assert all("loss" in lines[int(number) - 1] for number in second)
+    assert check.attributes["right"] not in (*second, *rest)
+
+
+def test_a_reply_to_a_number_is_known_by_its_value() -> None:
+    """The number is what the browser reads from it."""
+    options = {"id": "n", "kind": "number", "right": 7, "unit": "batches"}
+
+    check = read_check("Title", options | {"replies": {"6": "The last one is smaller."}})
+
+    assert ("6.0", "6 batches") == (check.replies[0].to, check.replies[0].said)
+
+
+def test_lines_to_place_are_those_that_the_other_section_lacks() -> None:
+    """They lose their indentation, which would tell the place; gaps count the lines above."""
+    check = check_in(PLACES)
+
+    missing = [words(line) for line in check.findall("div[@class='highlight check-missing']/ol/li")]
+    assert ["device", "model.", "images"] == [line[:6] for line in missing]
+    assert [[0, 1], [1], [7]] == json.loads(check.get("right", ""))
+    assert ["1", "2", "3"] == [
+        reply.get("data-to") for reply in check.findall("details/details/dl/div")
+    ]
+
+
+def test_a_sentence_says_what_must_be_in_it() -> None:
+    """Each becomes a tick."""
+    check = check_in(with_options(id="s", kind="sentence", must=["the *fixed* costs", "the size"]))
+
+    ticks = check.findall("details/div[@class='check-ticks']/ul/li")
+    assert ["the fixed costs", "the size"] == [words(tick) for tick in ticks]
+
+
+def test_what_comes_after_a_check_is_closed_and_knows_it() -> None:
+    """Headings and lists inside are Markdown as anywhere else."""
+    html = convert(AFTER)
+
+    assert '<details class="check-after" data-check="predict">' in html
+    assert "<h2>Heading</h2>" in html
+    assert ' open=""' not in html
+
+
+def test_the_whole_lesson_shows_every_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """There is nothing to predict with on paper."""
+    (tmp_path / "page.md").write_text("[whole lesson]\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+
+    html = convert(AFTER)
+
+    assert 2 == html.count(' open=""')
+    assert "answered" in html
 
 
 def test_the_element_carries_what_judging_needs() -> None:
@@ -194,13 +293,78 @@ MISTAKES = {
     "right is zero": (CHOICE.replace("right: 1", "right: 0"), "right is 0"),
     "right is a text": (CHOICE.replace("right: 1", "right: nothing"), "right is 'nothing'"),
     "right is yes": (CHOICE.replace("right: 1", "right: yes"), "right is True"),
-    "one choice": (CHOICE.replace(", nothing]", "]"), "at least two, and all different"),
-    "a choice twice": (CHOICE.replace("nothing", '"a `RuntimeError`"'), "all different"),
-    "choices as a text": (CHOICE.replace('["a `RuntimeError`", nothing]', "x"), "a list of texts"),
-    "a choice as a number": (CHOICE.replace("nothing", "7"), "a list of texts"),
-    "a number in words": (with_options(id="n", kind="number", right="seven"), "no number"),
-    "no finite number": (with_options(id="n", kind="number", right=".inf"), "no number"),
-    "a number that is a truth": (with_options(id="n", kind="number", right="yes"), "no number"),
+    "one choice": (re.sub(r", nothing.*", "]", CHOICE), "at least two, and all different"),
+    "a choice twice": (CHOICE.replace("nothing:", '"a `RuntimeError`":'), "all different"),
+    "choices as a text": (
+        re.sub(r"choices: .*", "choices: x", CHOICE),
+        "choices must be a list",
+    ),
+    "a choice as a number": (
+        CHOICE.replace("nothing: Two *devices* meet.", "7"),
+        "neither a text nor a text with its reply",
+    ),
+    "a reply to the right choice": (
+        CHOICE.replace("right: 1", "right: 2"),
+        "the choice 'nothing' is right and has a reply",
+    ),
+    "an empty reply": (
+        CHOICE.replace(" Two *devices* meet.", ' ""'),
+        "neither a text nor a text with its reply",
+    ),
+    "a reply to the right line": (
+        with_options(**LINE, right="loss.backward()", replies='{"backward": x}'),
+        "no line is left that contains 'backward'",
+    ),
+    "a line without a reply": (
+        with_options(**LINE, right="loss.backward()", replies='{"model": x}'),
+        "has no reply; name a part of it",
+    ),
+    "a reply to no line": (
+        with_options(**LINE, right="loss.backward()", replies='{"sleep": x}'),
+        "no line is left that contains 'sleep'",
+    ),
+    "replies as a list": (
+        with_options(**LINE, right="loss.backward()", replies="[x]"),
+        "replies must name what each reply is for",
+    ),
+    "a reply to the right number": (
+        with_options(id="n", kind="number", right=7, tolerance=0.2, replies="{8: x}"),
+        "8 is right, and has a reply",
+    ),
+    "a reply to no number": (
+        with_options(id="n", kind="number", right=7, replies="{eight: x}"),
+        "replies is 'eight'",
+    ),
+    "one thing to tick": (
+        with_options(id="s", kind="sentence", must='["a"]'),
+        "must is what a good sentence says, 2 to 4",
+    ),
+    "places for two of three": (
+        PLACES.replace("      model.to:\n        before: optimizer =\n        reply: Once.\n", ""),
+        "places must name each of the 3 lines",
+    ),
+    "a place nowhere": (PLACES.replace("before: optimizer =", "before: sleep"), "found in 0 lines"),
+    "a place without a reply": (
+        PLACES.replace("        reply: Once.\n", ""),
+        "needs before, a list of lines, and reply",
+    ),
+    "sections the other way round": (
+        PLACES.replace("loop_gpu", "x")
+        .replace("loop_cpu", "loop_gpu")
+        .replace("x.py", "loop_cpu.py"),
+        "must have lines more than",
+    ),
+    "after no check": (
+        CHOICE + "\n/// after | other\nx\n///\n",
+        "no check above it has the id 'other'; it waits for one of predict",
+    ),
+    "after without end": (CHOICE + "\n/// after | predict\nx\n", "has no end"),
+    "a number in words": (with_options(id="n", kind="number", right="seven"), "is not a number"),
+    "no finite number": (with_options(id="n", kind="number", right=".inf"), "is not a number"),
+    "a number that is a truth": (
+        with_options(id="n", kind="number", right="yes"),
+        "is not a number",
+    ),
     "a tolerance in words": (
         with_options(id="n", kind="number", right=7, tolerance="some"),
         "tolerance is 'some'",

@@ -1,11 +1,13 @@
-"""The check: a question that stands open, an answer that can be opened, and a prediction before it.
+"""The check: an open question, an answer that can be opened, and a prediction before it.
 
 An author writes, with more slashes around the check than around its answer::
 
     //// check | Predict the error
         id: mismatch-error
         kind: choice
-        choices: ["a `RuntimeError`", "nothing"]
+        choices:
+          - a `RuntimeError`
+          - nothing: The images meet the weights in the first layer, and they are on two devices.
         right: 1
     Question in Markdown.
 
@@ -14,15 +16,16 @@ An author writes, with more slashes around the check than around its answer::
     ///
     ////
 
-CONTRIBUTING lists the options of the four kinds. The HTML is complete without JavaScript; the
+    /// after | mismatch-error
+    What answers the question too, such as an output: closed until a prediction is made.
+    ///
+
+CONTRIBUTING lists the options of the kinds. The HTML is complete without JavaScript; the
 custom element ``lesson-check`` adds the prediction, and reads all that it needs from attributes.
 """
 
-import math
 import re
 import xml.etree.ElementTree as etree
-from collections.abc import Mapping
-from dataclasses import dataclass
 from html import escape
 from typing import Any
 
@@ -37,131 +40,19 @@ from pygments.lexers.python import PythonLexer
 from pymdownx.blocks import BlocksExtension, BlocksProcessor
 from pymdownx.blocks.block import Block, type_integer
 
+from lesson_site.checks.options import Check, read_check
 from lesson_site.errors import PageError
-from lesson_site.page import current_page, line_of
-from lesson_site.sections import Section, SectionError, read_section
+from lesson_site.lesson_pages import WHOLE
+from lesson_site.page import Page, current_page, line_of
+from lesson_site.sections import Section, SectionError
 
 START = re.compile(
-    r"^(?P<indent>\s*)(?P<slashes>/{3,})\s*(?P<name>check|answer)\b(?P<rest>.*)$", re.IGNORECASE
+    r"^(?P<indent>\s*)(?P<slashes>/{3,})\s*(?P<name>check|answer|after)\b(?P<rest>.*)$",
+    re.IGNORECASE,
 )
 OPTION_LINE = re.compile(r"^ {4,}\S")
+REPLIES = {"number": "If you had another number", "place": "Why there?"}
 FENCE = re.compile(r"^\s*(`{3,}|~{3,})")
-SLUG = re.compile(r"^[a-z][a-z0-9]*(-[a-z0-9]+)*$")
-
-# Each kind's options besides id and kind; True for those that must be given.
-KINDS: dict[str, dict[str, bool]] = {
-    "choice": {"choices": True, "right": True},
-    "number": {"right": True, "unit": False, "tolerance": False},
-    "line": {"code": True, "right": True},
-    "sentence": {},
-}
-
-
-@dataclass(frozen=True)
-class Check:
-    """A check whose options are known to be good.
-
-    Attributes:
-        title: Its title, plain text.
-        id: Its id on the page, under which the learner's prediction is kept.
-        kind: ``choice``, ``number``, ``line`` or ``sentence``.
-        attributes: What a prediction is judged by: ``right``, ``unit``, ``tolerance``.
-        choices: The choices in Markdown, for kind ``choice``.
-        section: The lines to choose from, for kind ``line``.
-    """
-
-    title: str
-    id: str
-    kind: str
-    attributes: Mapping[str, str]
-    choices: tuple[str, ...] = ()
-    section: Section | None = None
-
-
-def read_check(title: str, options: object) -> Check:
-    """Turn what an author wrote into a check.
-
-    Args:
-        title: What stands behind the bar in the first line.
-        options: The lines below it, read as YAML.
-
-    Raises:
-        PageError: If an option is missing, unknown or wrong; the message says which and why.
-        SectionError: If ``code`` names a section that does not exist.
-    """
-    if not title:
-        raise PageError("needs a title: //// check | Title")
-    if not isinstance(options, dict):
-        raise PageError("needs its options right below its first line, indented by four spaces")
-    identity, kind = options.get("id"), options.get("kind")
-    if not isinstance(identity, str) or not SLUG.match(identity):
-        raise PageError(f"id is {identity!r}; give one in small letters, like mismatch-error")
-    if kind not in KINDS:
-        raise PageError(f"kind is {kind!r}; it must be one of {', '.join(KINDS)}")
-    known = {"id": True, "kind": True, **KINDS[kind]}
-    for name in options:
-        if name not in known:
-            raise PageError(f"kind {kind} takes no option {name!r}; it takes {', '.join(known)}")
-    for name, needed in known.items():
-        if needed and name not in options:
-            raise PageError(f"kind {kind} needs the option {name!r}")
-    if kind == "choice":
-        choices, right = _choices(options["choices"], options["right"])
-        return Check(title, identity, kind, {"right": right}, choices=choices)
-    if kind == "line":
-        section = read_section(str(options["code"]))
-        right = _line(section, options["right"])
-        return Check(title, identity, kind, {"right": right}, section=section)
-    return Check(title, identity, kind, _number(options) if kind == "number" else {})
-
-
-def _choices(choices: object, right: object) -> tuple[tuple[str, ...], str]:
-    """The choices, and the number of the right one, counted from one."""
-    if not isinstance(choices, list) or not all(isinstance(c, str) and c.strip() for c in choices):
-        raise PageError('choices must be a list of texts: choices: ["one", "another"]')
-    if len(choices) < 2 or len(set(choices)) < len(choices):
-        raise PageError("choices must be at least two, and all different")
-    if not isinstance(right, int) or isinstance(right, bool) or not 1 <= right <= len(choices):
-        raise PageError(f"right is {right!r}; give the number of a choice, 1 to {len(choices)}")
-    return tuple(choices), str(right)
-
-
-def _line(section: Section, right: object) -> str:
-    """The number of the only line that contains ``right``, counted from one in the section."""
-    part = str(right)
-    found = [number for number, line in enumerate(section.lines, start=1) if part in line]
-    if len(found) != 1 or not part.strip():
-        raise PageError(
-            f"right is {part!r}, found in {len(found)} lines of the code; name one line"
-        )
-    return str(found[0])
-
-
-def _number(options: dict[str, Any]) -> dict[str, str]:
-    """The attributes of a number: ``right``, and ``unit`` and ``tolerance`` where given."""
-    attributes = {"right": str(options["right"])}
-    right = _float("right", options["right"])
-    if "tolerance" in options:
-        tolerance = _float("tolerance", options["tolerance"])
-        if not 0 < tolerance < 1 or right == 0:
-            raise PageError(
-                f"tolerance is {tolerance} for the right number {right}; it is a share of that "
-                "number: give one between 0 and 1, and none where the right number is 0"
-            )
-        attributes["tolerance"] = str(tolerance)
-    if "unit" in options:
-        attributes["unit"] = str(options["unit"])
-    return attributes
-
-
-def _float(name: str, value: object) -> float:
-    try:
-        number = math.nan if isinstance(value, bool) else float(str(value))
-    except ValueError:
-        number = math.nan
-    if not math.isfinite(number):
-        raise PageError(f"{name} is {value!r}, which is no number")
-    return number
 
 
 class ReadChecks(Preprocessor):
@@ -172,16 +63,19 @@ class ReadChecks(Preprocessor):
 
     Attributes:
         checks: The page's checks in order; each block takes out its own.
+        answered: Whether the page shows every answer, as the whole lesson does.
     """
 
     def __init__(self, md: Markdown) -> None:
         """Start without any check."""
         super().__init__(md)
         self.checks: dict[int, Check] = {}
+        self.answered = False
 
     def run(self, lines: list[str]) -> list[str]:
         """Replace each check's options by its number."""
         self.checks.clear()
+        self.answered = WHOLE in _source(current_page(self.md))
         result: list[str] = []
         fenced = False
         options_end = check_end = 0
@@ -194,9 +88,13 @@ class ReadChecks(Preprocessor):
             if start is None:
                 continue
             try:
-                if start["name"].lower() == "answer":
+                if _answers(start):
                     if index >= check_end:
                         raise PageError("stands outside a check")
+                    continue
+                if start["name"].lower() == "after":
+                    self._find(start["rest"])
+                    _end(lines, index + 1, start["slashes"])
                     continue
                 options_end, check_end = self._read(lines, index, start)
             except (PageError, SectionError) as problem:
@@ -204,6 +102,16 @@ class ReadChecks(Preprocessor):
                 raise PageError(f"{where}: {start['name']}: {problem}") from None
             result.append(f"{start['indent']}    number: {len(self.checks)}")
         return result
+
+    def _find(self, rest: str) -> None:
+        """Refuse what is to wait for a check that is not above it."""
+        name = rest.strip().removeprefix("|").strip()
+        known = [check.id for check in self.checks.values()]
+        if name not in known:
+            raise PageError(
+                f"no check above it has the id {name!r}; it waits for one of "
+                f"{', '.join(known) or 'none: there is no check above it'}"
+            )
 
     def _read(self, lines: list[str], first: int, start: re.Match[str]) -> tuple[int, int]:
         """Read one check; return the first line after its options, and the line that ends it."""
@@ -225,6 +133,13 @@ class ReadChecks(Preprocessor):
         return last, end
 
 
+def _source(page: Page) -> str:
+    try:
+        return page.source.read_text(encoding="utf-8")
+    except OSError:
+        return ""
+
+
 def _end(lines: list[str], first: int, slashes: str) -> int:
     """The line, from ``first`` on, that consists of ``slashes``."""
     for index in range(first, len(lines)):
@@ -238,7 +153,7 @@ def _end(lines: list[str], first: int, slashes: str) -> int:
 
 def _require_answer(lines: list[str], slashes: str) -> None:
     """Refuse a check without exactly one closed answer that says something."""
-    starts = [(i, m) for i, line in enumerate(lines) if (m := START.match(line))]
+    starts = [(i, m) for i, line in enumerate(lines) if (m := START.match(line)) and _answers(m)]
     if len(starts) != 1:
         raise PageError(f"has {len(starts)} answers; give it one: /// answer, its text, ///")
     index, start = starts[0]
@@ -252,6 +167,10 @@ def _require_answer(lines: list[str], slashes: str) -> None:
         raise PageError("its answer is empty")
 
 
+def _answers(start: re.Match[str]) -> bool:
+    return start["name"].lower() == "answer"
+
+
 class CheckBlock(Block):
     """The open question; its answer moves to its end."""
 
@@ -261,7 +180,9 @@ class CheckBlock(Block):
 
     def on_create(self, parent: etree.Element) -> etree.Element:
         """The element, with its title and a place for the question."""
-        check: Check = self.config["checks"].pop(self.options["number"])
+        reader: ReadChecks = self.config["reader"]
+        check = reader.checks.pop(self.options["number"])
+        self.answered = reader.answered
         self.check = check
         element = etree.SubElement(
             parent,
@@ -271,6 +192,7 @@ class CheckBlock(Block):
                 "id": check.id,
                 "kind": check.kind,
                 **check.attributes,
+                **({"answered": ""} if reader.answered else {}),
                 "role": "group",
                 "aria-labelledby": f"{check.id}-title",
             },
@@ -296,18 +218,21 @@ class CheckBlock(Block):
             choices = etree.SubElement(block, "ol", {"class": "check-choices"})
             for choice in self.check.choices:
                 etree.SubElement(choices, "li").text = choice
+        if self.check.missing:
+            self._add_lines(block, "check-missing", "\n".join(map(str.strip, self.check.missing)))
         if self.check.section:
             self._add_code(block, self.check.section)
         self.question.remove(answers[0])
+        if self.check.must:
+            answers[0].append(_ticks(self.check.must))
+        if self.check.replies:
+            answers[0].append(_others(self.check))
+        if self.answered:
+            answers[0].set("open", "")
         block.append(answers[0])
 
     def _add_code(self, block: etree.Element, section: Section) -> None:
-        box = etree.SubElement(block, "div", {"class": "highlight check-code"})
-        lines = etree.SubElement(box, "ol", {"class": "check-lines"})
-        for html in _highlighted_lines(section):
-            item = etree.SubElement(lines, "li", {} if html.strip() else {"class": "check-blank"})
-            code = etree.SubElement(item, "code")
-            code.text = AtomicString(self.md.htmlStash.store(html)) if html.strip() else ""
+        box = self._add_lines(block, "check-code", section.text)
         caption = etree.SubElement(box, "p", {"class": "check-file"})
         href = current_page(self.md).code(section.file)
         caption.text = AtomicString(
@@ -316,13 +241,42 @@ class CheckBlock(Block):
             )
         )
 
+    def _add_lines(self, block: etree.Element, name: str, text: str) -> etree.Element:
+        box = etree.SubElement(block, "div", {"class": f"highlight {name}"})
+        lines = etree.SubElement(box, "ol", {"class": "check-lines"})
+        for html in _highlighted_lines(text):
+            item = etree.SubElement(lines, "li", {} if html.strip() else {"class": "check-blank"})
+            code = etree.SubElement(item, "code")
+            code.text = AtomicString(self.md.htmlStash.store(html)) if html.strip() else ""
+        return box
 
-def _highlighted_lines(section: Section) -> list[str]:
+
+def _highlighted_lines(text: str) -> list[str]:
     """One piece of HTML for each line; the formatter closes its elements at every line's end."""
-    html = highlight(
-        section.text, PythonLexer(stripnl=False, ensurenl=False), HtmlFormatter(nowrap=True)
-    )
+    html = highlight(text, PythonLexer(stripnl=False, ensurenl=False), HtmlFormatter(nowrap=True))
     return html.rstrip("\n").split("\n")
+
+
+def _ticks(must: tuple[str, ...]) -> etree.Element:
+    """What a good sentence says; the element turns each into a box to tick."""
+    box = etree.Element("div", {"class": "check-ticks"})
+    etree.SubElement(box, "p").text = "A good sentence says:"
+    ticks = etree.SubElement(box, "ul")
+    for each in must:
+        etree.SubElement(ticks, "li").text = each
+    return box
+
+
+def _others(check: Check) -> etree.Element:
+    """All replies, closed; the element shows the one to what was chosen."""
+    details = etree.Element("details", {"class": "check-others"})
+    etree.SubElement(details, "summary").text = REPLIES.get(check.kind, "Why not the others?")
+    pairs = etree.SubElement(details, "dl")
+    for reply in check.replies:
+        pair = etree.SubElement(pairs, "div", {"data-to": reply.to})
+        etree.SubElement(pair, "dt").text = reply.said
+        etree.SubElement(pair, "dd").text = reply.text
+    return details
 
 
 class AnswerBlock(Block):
@@ -340,6 +294,23 @@ class AnswerBlock(Block):
     def on_add(self, block: etree.Element) -> etree.Element:  # noqa: ARG002 - Block's interface
         """Everything inside goes below the summary."""
         return self.text
+
+
+class AfterBlock(Block):
+    """What answers a check as well, closed until a prediction is made or somebody opens it."""
+
+    NAME = "after"
+    ARGUMENT = True
+
+    def on_create(self, parent: etree.Element) -> etree.Element:
+        """A details element that knows its check."""
+        element = etree.SubElement(
+            parent, "details", {"class": "check-after", "data-check": self.argument.strip()}
+        )
+        if self.config["reader"].answered:
+            element.set("open", "")
+        etree.SubElement(element, "summary").text = "What came out. Predict first, or open it."
+        return element
 
 
 class AllRead(Treeprocessor):
@@ -371,8 +342,9 @@ class ChecksExtension(BlocksExtension):
         # after the whole lesson (40) is put together, before fences (25) are taken out
         md.preprocessors.register(reader, "lesson-checks", 34)
         md.treeprocessors.register(AllRead(md, reader), "lesson-checks", 30)
-        block_mgr.register(CheckBlock, {"checks": reader.checks})
+        block_mgr.register(CheckBlock, {"reader": reader})
         block_mgr.register(AnswerBlock, {})
+        block_mgr.register(AfterBlock, {"reader": reader})
         # so that an author may write it into a page, like a paragraph
         md.block_level_elements.append("learner-record")
 
