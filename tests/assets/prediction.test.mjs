@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { isRight, readNumber, readPrediction, verdict } from "../../docs/assets/elements/prediction.js";
+import { isRight, readNumber, readPrediction, rightlyPlaced, verdict } from "../../docs/assets/elements/prediction.js";
 
 const NUMBERS = {
   7: 7,
@@ -66,8 +66,17 @@ const JUDGED = [
 ];
 for (const [expected, kind, value, right, tolerance] of JUDGED)
   test(`${kind} ${value} against ${right} within ${tolerance}: ${expected}`, () => {
-    assert.equal(isRight(kind, value, right, tolerance), expected);
+    assert.equal(isRight(kind, value, String(right), tolerance), expected);
   });
+
+test("lines are right where every one of them is in a gap of its own", () => {
+  const right = "[[0,1],[1,2,4],[7]]";
+
+  assert.deepEqual(rightlyPlaced("0 3 7", right), [true, false, true]);
+  assert.deepEqual(rightlyPlaced("0 1", right), [true, true, false]);
+  assert.equal(isRight("place", "1 4 7", right, 0), true);
+  assert.equal(isRight("place", "1 4 6", right, 0), false);
+});
 
 test("tolerance is symmetric and grows with the right number", () => {
   for (let n = 0; n < 1000; n += 1) {
@@ -75,15 +84,16 @@ test("tolerance is symmetric and grows with the right number", () => {
     const tolerance = Math.random() * 0.9;
     const share = Math.random();
 
-    assert.equal(isRight("number", right * (1 + tolerance * share), right, tolerance), true);
-    assert.equal(isRight("number", right * (1 - tolerance * share), right, tolerance), true);
-    assert.equal(isRight("number", right * (1 + tolerance + 0.01), right, tolerance), false);
+    assert.equal(isRight("number", right * (1 + tolerance * share), String(right), tolerance), true);
+    assert.equal(isRight("number", right * (1 - tolerance * share), String(right), tolerance), true);
+    assert.equal(isRight("number", right * (1 + tolerance + 0.01), String(right), tolerance), false);
   }
 });
 
 for (const [kind, text, problem] of [
   ["choice", "", "Choose one of the answers first."],
   ["line", "", "Choose a line first."],
+  ["place", "", "Place every line first: choose one, then press a gap."],
   ["number", "", "Type a number first, such as 12 or 0.5."],
   ["number", "many", "Type a number first, such as 12 or 0.5."],
   ["sentence", "", "Write a sentence first; a short one will do."],
@@ -98,8 +108,12 @@ test("a sentence is kept without the spaces around it", () => {
 });
 
 test("each verdict is said in words, and a sentence gets none", () => {
-  assert.match(verdict(true, true), /^Right: .* agree/);
-  assert.match(verdict(true, false), /close enough/);
-  assert.match(verdict(false, false), /differ/);
-  assert.doesNotMatch(verdict(null, false), /right|wrong|differ/i);
+  const kinds = /** @type {const} */ (["choice", "line", "number", "place"]);
+
+  for (const kind of kinds) {
+    assert.match(verdict(kind, true, true), /^Right\.$/);
+    assert.match(verdict(kind, false, true), /^Not /);
+  }
+  assert.match(verdict("number", true, false), /close/);
+  assert.doesNotMatch(verdict("sentence", null, false), /right|wrong|not/i);
 });

@@ -32,7 +32,7 @@ CHECKS = """\
 //// check | Choose
     id: choose
     kind: choice
-    choices: [the first, "a `RuntimeError`", the third]
+    choices: [the first: The first comes too early., "a `RuntimeError`", the third: Too *late*.]
     right: 2
 Which one?
 
@@ -47,6 +47,8 @@ The *second* one.
     right: 1200
     tolerance: 0.1
     unit: batches
+    replies:
+      7: Seven are the batches of a toy.
 How many?
 
 /// answer
@@ -59,6 +61,9 @@ About twelve hundred.
     kind: line
     code: gpu_training/loop_cpu.py:loop
     right: loss.backward()
+    replies:
+      optimizer.step: It uses the gradients, which must be there by then.
+      "": It computes none.
 Which line computes the gradients?
 
 /// answer
@@ -69,6 +74,7 @@ The one in the middle.
 //// check | Explain
     id: explain
     kind: sentence
+    must: [a step has *fixed* costs, the model is small]
 Why?
 
 /// answer
@@ -76,9 +82,37 @@ Because of the fixed costs.
 ///
 ////
 
+/// after | explain
+## What the clock says { #clock }
+
+Much more than you think.
+///
+
+//// check | Place
+    id: put
+    kind: place
+    code: gpu_training/loop_gpu.py:loop
+    without: gpu_training/loop_cpu.py:loop
+    places:
+      "device =":
+        before: ["model =", "optimizer ="]
+        reply: It is asked below.
+      model.to:
+        before: ["optimizer ="]
+        reply: The model has to exist.
+      images, labels =:
+        before: [optimizer.zero_grad]
+        reply: Once for each batch.
+Where do they go?
+
+/// answer
+Where they are needed.
+///
+////
+
 <learner-record></learner-record>
 """
-KINDS = ["choose", "count", "pick", "explain"]
+KINDS = ["choose", "count", "pick", "explain", "put"]
 SENTENCE = "There is too little work in a step."
 DENIED = """Object.defineProperty(window, "localStorage", {
   get() { throw new DOMException("The operation is insecure.", "SecurityError"); } });"""
@@ -123,7 +157,8 @@ def open_page(browser: Browser, course: str) -> Iterator[Opener]:
         page.on("console", lambda said: note(said.text) if said.type == "error" else None)
         page.goto(course + path)
         if options.get("java_script_enabled", True) and path.startswith("gpu-training/all"):
-            expect(check(page, "explain")).to_have_attribute("data-state", "asking")
+            for name in KINDS:
+                expect(check(page, name)).to_have_attribute("data-state", "asking")
         return page
 
     yield opener
@@ -141,56 +176,55 @@ def predict(page: Page, name: str, right: bool = True) -> Locator:
     """Commit a prediction with the mouse, and give back the check."""
     here = check(page, name)
     if name == "choose":
-        here.get_by_text("a RuntimeError" if right else "the third").click()
+        here.get_by_text("a RuntimeError" if right else "the third").first.click()
     elif name == "count":
         here.get_by_label("batches").fill("1,100" if right else "7")
     elif name == "pick":
-        here.get_by_text("loss.backward()" if right else "optimizer.step()").click()
+        here.get_by_text("loss.backward()" if right else "optimizer.step()").first.click()
+    elif name == "put":
+        for below in ("model = ", "optimizer = " if right else "model = ", "optimizer.zero_grad"):
+            here.get_by_role("button", name=f"Place it before: {below}").click()
     else:
         here.get_by_label("In a sentence or two").fill(SENTENCE)
     here.get_by_role("button", name="Commit my prediction").click()
     return here
 
 
-WORDS = {
-    "choose": ("a RuntimeError", "a RuntimeError", "Right: your prediction and the answer agree."),
-    "count": (
-        "1100 batches",
-        "1200 batches",
-        "Right: your prediction is close enough to the answer.",
-    ),
-    "pick": ("loss.backward()", "loss.backward()", "Right: your prediction and the answer agree."),
-    "explain": (SENTENCE, None, "Compare your sentence with the answer."),
+# The verdict, and what was typed beside what is right.
+WORDS: dict[str, tuple[str, list[str]]] = {
+    "choose": ("Right.", []),
+    "count": ("Right: close enough.", ["1100 batches", "1200 batches"]),
+    "pick": ("Right.", []),
+    "explain": ("Compare with the answer, and tick what your sentence says too.", [SENTENCE]),
+    "put": ("Right.", []),
 }
 
 
 def expect_committed(here: Locator, name: str) -> None:
-    """The learner's own answer stands beside the right one, and the answer is open."""
-    mine, right, verdict = WORDS[name]
+    """The verdict is said, the learner's own answer is marked or told, and the answer is open."""
+    verdict, told = WORDS[name]
     expect(here).to_have_attribute("data-state", "committed")
     expect(here.locator(".check-yours > p")).to_have_text(verdict)
-    expect(here.locator("dt").first).to_have_text("You predicted")
-    expect(here.locator("dd").first).to_contain_text(mine)
-    expect(here.locator("dd")).to_have_count(2 if right else 1)
-    if right:
-        expect(here.locator("dd").nth(1)).to_contain_text(right)
+    expect(here.locator(".check-yours dd")).to_have_text(told)
+    if name in ("choose", "pick"):
+        expect(here.locator(".check-chosen.check-right")).to_have_count(1)
     expect(here.locator(".check-answer-text")).to_be_visible()
-    expect(here.locator("summary")).to_have_text("Answer")
+    expect(here.locator(".check-answer > summary")).to_have_text("Answer")
     expect(here.get_by_role("button", name="Commit my prediction")).to_have_count(0)
 
 
 def test_without_javascript_everything_reads_and_answers_open(open_page: Opener) -> None:
-    """Questions, choices and code lines stand open, and each answer opens by its summary."""
+    """Questions, choices and code lines are there, and each answer opens by its summary."""
     page = open_page(java_script_enabled=False)
 
     expect(page.locator(".check-choices li")).to_have_text(
         ["the first", "a RuntimeError", "the third"]
     )
-    expect(page.locator(".check-lines")).to_contain_text("loss.backward()")
+    expect(page.locator("#pick .check-lines")).to_contain_text("loss.backward()")
     expect(page.locator("form.check-form")).to_have_count(0)
     for name in KINDS:
         expect(check(page, name).locator(".check-answer-text")).to_be_hidden()
-        check(page, name).get_by_text("Answer", exact=True).click()
+        check(page, name).locator(".check-answer > summary").click()
         expect(check(page, name).locator(".check-answer-text")).to_be_visible()
 
 
@@ -203,6 +237,16 @@ def test_committing_by_mouse(open_page: Opener, name: str) -> None:
 
     expect_committed(here, name)
     expect(here.locator(".check-yours > p")).to_be_focused()
+
+
+def tab_to(page: Page, name: str) -> None:
+    """Press Tab until the focus is on the button whose name begins so."""
+    named = "(e => e.ariaLabel ?? e.textContent)(document.activeElement)"
+    for _ in range(40):
+        if page.evaluate(named).startswith(name):
+            return
+        page.keyboard.press("Tab")
+    raise AssertionError(f"Tab does not reach {name!r}")
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -219,6 +263,11 @@ def test_committing_by_keyboard_alone(open_page: Opener, name: str) -> None:
         page.keyboard.press("ArrowDown")
     elif name == "count":
         page.keyboard.type("1100")
+    elif name == "put":
+        for below in ("model = ", "optimizer = ", "optimizer.zero_grad"):
+            tab_to(page, f"Place it before: {below}")
+            page.keyboard.press("Space")
+        tab_to(page, "Commit my prediction")
     elif name == "pick":
         page.keyboard.press("Space")
         while "loss.backward()" not in here.locator("li:has(input:checked)").inner_text():
@@ -231,14 +280,82 @@ def test_committing_by_keyboard_alone(open_page: Opener, name: str) -> None:
     expect_committed(here, name)
 
 
-@pytest.mark.parametrize("name", ["choose", "count", "pick"])
-def test_a_different_prediction_is_said_in_words(open_page: Opener, name: str) -> None:
-    """The verdict does not depend on colour."""
+@pytest.mark.parametrize(
+    ("name", "verdict", "reply"),
+    [
+        ("choose", "Not this one.", "Too late."),
+        ("count", "Not quite.", "Seven are the batches of a toy."),
+        ("pick", "Not this one.", "It uses the gradients, which must be there by then."),
+        ("put", "Not all of them.", "model.to(device): The model has to exist."),
+    ],
+)
+def test_a_wrong_prediction_has_its_reply(
+    open_page: Opener, name: str, verdict: str, reply: str
+) -> None:
+    """The verdict does not depend on colour, and the reply is the one to what was chosen."""
     page = open_page()
 
     here = predict(page, name, right=False)
 
-    expect(here.locator(".check-verdict")).to_have_text("Your prediction and the answer differ.")
+    expect(here.locator(".check-verdict")).to_have_text(verdict)
+    expect(here.locator(".check-reply")).to_have_text(reply)
+
+
+def test_ticks_say_what_the_sentence_had(open_page: Opener) -> None:
+    """They are kept with the prediction; all of them together mean that its writer had it."""
+    page = open_page()
+    here = predict(page, "explain")
+    outcome = "document.getElementById('explain').outcome"
+
+    here.get_by_label("a step has fixed costs").check()
+    one = page.evaluate(outcome)
+    here.get_by_label("the model is small").check()
+    page.reload()
+
+    expect(check(page, "explain").get_by_role("checkbox", checked=True)).to_have_count(2)
+    assert ["missed", "agreed"] == [one, page.evaluate(outcome)]
+
+
+def test_what_answers_a_check_is_covered_until_then(open_page: Opener) -> None:
+    """It opens with the prediction, closes with a new one, and opens for whoever asks."""
+    page = open_page()
+    told = page.get_by_text("Much more than you think.")
+    expect(told).to_be_hidden()
+
+    here = predict(page, "explain")
+    expect(told).to_be_visible()
+    here.get_by_role("button", name="Predict again").click()
+    expect(told).to_be_hidden()
+    page.get_by_text("Predict first, or open it").click()
+
+    expect(told).to_be_visible()
+    expect(here).to_have_attribute("data-state", "asking")
+
+
+@pytest.mark.parametrize("script", [True, False])
+def test_a_link_to_a_covered_heading_uncovers_it(open_page: Opener, script: bool) -> None:
+    """Nobody who was sent there has to look for it."""
+    page = open_page("gpu-training/all-kinds/#clock", java_script_enabled=script)
+
+    expect(page.get_by_text("Much more than you think.")).to_be_visible()
+
+
+def test_all_answers_can_be_shown_at_once_and_covered_again(open_page: Opener) -> None:
+    """The wish holds on every page until it is taken back, and predicting stays possible."""
+    page = open_page()
+    here = check(page, "count")
+    here.get_by_text("Show the answer without predicting").click()
+    here.get_by_role("button", name="Show all answers, on every page").click()
+    page.reload()
+
+    for name in KINDS:
+        expect(check(page, name).locator(".check-answer-text")).to_be_visible()
+    expect(page.get_by_text("Much more than you think.")).to_be_visible()
+    expect_committed(predict(page, "choose"), "choose")
+    here.get_by_role("button", name="Cover the answers again").click()
+
+    expect(here.locator(".check-answer-text")).to_be_hidden()
+    expect(check(page, "choose").locator(".check-answer-text")).to_be_visible()
 
 
 @pytest.mark.parametrize(
@@ -248,6 +365,7 @@ def test_a_different_prediction_is_said_in_words(open_page: Opener, name: str) -
         ("count", "Type a number first, such as 12 or 0.5."),
         ("pick", "Choose a line first."),
         ("explain", "Write a sentence first; a short one will do."),
+        ("put", "Place every line first: choose one, then press a gap."),
     ],
 )
 def test_committing_nothing_says_what_is_missing(
@@ -277,7 +395,7 @@ def test_the_answer_opens_without_a_prediction(open_page: Opener) -> None:
 
 
 def test_predictions_are_there_after_a_reload(open_page: Opener) -> None:
-    """All four kinds come back as they were committed."""
+    """All kinds come back as they were committed."""
     page = open_page()
     for name in KINDS:
         predict(page, name)
@@ -383,8 +501,8 @@ def test_print_shows_questions_choices_and_answers(open_page: Opener) -> None:
     for name in KINDS:
         expect(check(page, name).locator(".check-answer-text")).to_be_visible()
         expect(check(page, name).locator(".check-commit")).to_be_hidden()
-    expect(page.get_by_text("the third")).to_be_visible()
-    expect(page.locator(".check-lines").get_by_text("backward")).to_be_visible()
+    expect(page.get_by_text("the third").first).to_be_visible()
+    expect(page.locator("#pick .check-lines").get_by_text("backward")).to_be_visible()
 
 
 @pytest.mark.parametrize("width", [1280, 390])
@@ -398,7 +516,7 @@ def test_no_accessibility_violation_and_no_overflow(
     assert violations(page) == []
     for name in KINDS:
         check(page, name).get_by_role("button", name="Commit my prediction").click()
-        check(page, name).locator("summary").click()
+        check(page, name).locator(".check-answer > summary").click()
     assert violations(page) == []
     for name in KINDS:
         predict(page, name)
@@ -413,7 +531,9 @@ def violations(page: Page) -> list[str]:
     """What axe finds wrong in the checks and the record."""
     if page.evaluate("typeof axe === 'undefined'"):
         page.evaluate(AXE.read_text(encoding="utf-8"))
-    found = page.evaluate("axe.run({include: [['lesson-check'], ['learner-record']]})")
+    found = page.evaluate(
+        "axe.run({include: [['lesson-check'], ['.check-after'], ['learner-record']]})"
+    )
     return [
         f"{rule['id']}: {node['html'][:120]} {node['failureSummary']}"
         for rule in found["violations"]
@@ -476,7 +596,7 @@ def test_a_record_travels_from_one_browser_to_another(open_page: Opener, tmp_pat
     for name in KINDS:
         predict(page, name)
     expect(page.locator("learner-record")).to_contain_text(
-        "This browser keeps 4 predictions and 1 opened section."
+        "This browser keeps 5 predictions and 1 opened section."
     )
     with page.expect_download() as download:
         page.get_by_role("button", name="Export").click()

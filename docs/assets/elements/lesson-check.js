@@ -3,24 +3,12 @@
 // It improves on HTML that says everything: the question, what to choose from, and a <details> with
 // the answer. It sends `check-committed` when a prediction is made.
 
-import { CHECKS, browserRecord, readEntries, saveEntry } from "./record.js";
-import { isRight, readPrediction, verdict } from "./prediction.js";
+import { make, part } from "./dom.js";
+import { isRight, readPrediction, rightlyPlaced, verdict } from "./prediction.js";
+import { CHECKS, answersShown, browserRecord, readEntries, saveEntry, showAnswers } from "./record.js";
 
 /** @typedef {import("./prediction.js").Kind} Kind */
-/** @typedef {{kind: Kind, value: number | string, text: string, at: string}} Prediction */
-
-/**
- * @template {keyof HTMLElementTagNameMap} Tag
- * @param {Tag} tag
- * @param {Partial<HTMLElementTagNameMap[Tag]>} properties
- * @param {(Node | string)[]} children
- * @returns {HTMLElementTagNameMap[Tag]}
- */
-function make(tag, properties = {}, ...children) {
-  const element = Object.assign(document.createElement(tag), properties);
-  element.append(...children);
-  return element;
-}
+/** @typedef {{kind: Kind, value: number | string, text: string, at: string, ticks?: string, had?: boolean}} Prediction */
 
 let saidNotKept = false;
 
@@ -35,15 +23,20 @@ export class LessonCheck extends HTMLElement {
   // The live region is there before its text, whether or not a style hides the empty paragraph.
   #status = make("div", { role: "status" }, this.#message);
   #yours = make("div", { className: "check-yours" });
+  #shown = false;
+  #always = make("button", { type: "button", className: "check-always" });
   /** @type {HTMLLIElement[]} */
   #options = [];
+  /** @type {import("./check-place.js").Places | undefined} */
+  #places;
 
   get kind() {
     return /** @type {Kind} */ (this.getAttribute("kind"));
   }
 
-  connectedCallback() {
-    if (!this.#form.isConnected) this.#build();
+  async connectedCallback() {
+    if (!this.#form.isConnected) await this.#build();
+    if (!this.isConnected) return;
     document.addEventListener("record-changed", this.#restore);
     this.#restore();
   }
@@ -53,31 +46,55 @@ export class LessonCheck extends HTMLElement {
   }
 
   get #answer() {
-    return /** @type {HTMLDetailsElement} */ (this.querySelector(".check-answer"));
+    return part(this, ".check-answer", HTMLDetailsElement);
   }
 
-  #build() {
+  /** What waits for this check elsewhere on the page. */
+  get #after() {
+    const found = document.querySelectorAll(`details[data-check="${this.id}"]`);
+    return /** @type {HTMLDetailsElement[]} */ ([...found]);
+  }
+
+  async #build() {
+    const control = await this.#control();
     this.#answer.before(this.#form, this.#yours, this.#status);
-    this.#fields.append(this.#control());
+    this.#answer.after(this.#always);
+    this.#fields.append(...control);
     this.#form.append(this.#fields);
     this.#form.addEventListener("submit", (event) => {
       event.preventDefault();
       this.#onCommit();
     });
+    this.#answer.addEventListener("toggle", () => this.#offerAll());
+    this.#always.addEventListener("click", () => {
+      showAnswers(!answersShown());
+      part(this, "summary", HTMLElement).focus();
+    });
+    for (const tick of this.querySelectorAll(".check-ticks li")) {
+      const box = make("input", { type: "checkbox" });
+      tick.append(make("label", {}, box, " ", make("span", {}, ...tick.childNodes)));
+      box.addEventListener("change", () => this.#onTick());
+    }
   }
 
   /** What the learner predicts with; the list of choices or lines is the one on the page.
-   * @returns {Element} */
-  #control() {
+   * @returns {Promise<Element[]>} */
+  async #control() {
     const list = this.querySelector(":scope > .check-choices, :scope > .check-code");
-    if (!list) return this.#textControl();
+    if (!list) return [this.#textControl()];
+    const missing = this.querySelector(":scope > .check-missing");
+    if (missing) {
+      const { Places } = await import("./check-place.js");
+      this.#places = new Places(missing, list, this.id);
+      return [missing, list];
+    }
     this.#options = [...list.querySelectorAll("li")];
     this.#options.forEach((option, index) => {
       if (option.matches(".check-blank")) return;
       const radio = make("input", { type: "radio", name: this.id, value: String(index + 1) });
       option.append(make("label", {}, radio, " ", make("span", {}, ...option.childNodes)));
     });
-    return list;
+    return [list];
   }
 
   /** @returns {Element} */
@@ -91,16 +108,14 @@ export class LessonCheck extends HTMLElement {
     return make("label", { className: "check-sentence" }, hint, make("textarea", { rows: 3 }));
   }
 
-  /** @returns {(HTMLInputElement | HTMLTextAreaElement)[]} */
+  /** @returns {HTMLInputElement[]} a text area counts as one */
   get #inputs() {
     return [...this.#fields.querySelectorAll(/** @type {"input"} */ ("input, textarea"))];
   }
 
   #onCommit() {
-    const input = this.#options.length
-      ? this.#inputs.find((radio) => "checked" in radio && radio.checked)
-      : this.#inputs[0];
-    const read = readPrediction(this.kind, input?.value ?? "");
+    const input = this.#options.length ? this.#inputs.find(({ checked }) => checked) : this.#inputs[0];
+    const read = readPrediction(this.kind, this.#places ? this.#places.value : (input?.value ?? ""));
     if ("problem" in read) {
       this.#message.textContent = read.problem;
       this.#inputs[0]?.focus();
@@ -112,9 +127,31 @@ export class LessonCheck extends HTMLElement {
     const prediction = { kind: this.kind, value, text, at: new Date().toISOString() };
     this.#keep(prediction);
     this.#showCommitted(prediction);
-    /** @type {HTMLElement} */ (this.#yours.firstElementChild).focus();
+    part(this.#yours, "p", HTMLElement).focus();
     const detail = { id: this.id, kind: this.kind, value, right: this.#judge(value) };
     this.dispatchEvent(new CustomEvent("check-committed", { bubbles: true, detail }));
+  }
+
+  /** Which of the ticks are set belongs to the prediction, and says whether its writer had it. */
+  #onTick() {
+    const kept = this.#kept;
+    if (!kept) return;
+    const boxes = this.#ticks;
+    const ticks = boxes.flatMap(({ checked }, index) => (checked ? [index] : [])).join(" ");
+    this.#keep({ ...kept, ticks, had: boxes.every(({ checked }) => checked) });
+  }
+
+  /** @returns {HTMLInputElement[]} */
+  get #ticks() {
+    return [...this.querySelectorAll(/** @type {"input"} */ (".check-ticks input"))];
+  }
+
+  /** @returns {Prediction | undefined} */
+  get #kept() {
+    const kept = /** @type {Prediction | undefined} */ (
+      /** @type {unknown} */ (readEntries(browserRecord().store, CHECKS)[this.id])
+    );
+    return kept && this.#fits(kept) ? kept : undefined;
   }
 
   /** @param {Prediction | null} prediction */
@@ -133,23 +170,34 @@ export class LessonCheck extends HTMLElement {
   /** @param {number | string} value */
   #judge(value) {
     const tolerance = Number(this.getAttribute("tolerance") ?? 0);
-    return isRight(this.kind, value, Number(this.getAttribute("right")), tolerance);
+    return isRight(this.kind, value, this.getAttribute("right") ?? "", tolerance);
   }
 
   /** Show what the record holds: it may have changed on another page, or by an import. */
   #restore = () => {
-    const kept = /** @type {Partial<Prediction> | undefined} */ (
-      readEntries(browserRecord().store, CHECKS)[this.id]
-    );
-    const state = kept && this.#fits(kept) ? "committed" : "asking";
-    if (state === this.dataset.state && this.dataset.at === (kept?.at ?? "")) return;
-    if (state === "committed") this.#showCommitted(/** @type {Prediction} */ (kept));
-    else this.#showAsking();
+    const kept = this.#kept;
+    const state = kept ? "committed" : "asking";
+    if (state !== this.dataset.state || this.dataset.at !== (kept?.at ?? "")) {
+      if (kept) this.#showCommitted(kept);
+      else this.#showAsking();
+    }
+    // What somebody opened by hand stays as it is while other checks change the record.
+    if (this.#shown !== this.#wanted) {
+      this.#shown = this.#wanted;
+      if (!kept) this.#open(this.#shown);
+    }
+    this.#offerAll();
   };
 
-  /** Whether a kept prediction still is about this question. @param {Partial<Prediction>} kept */
+  /** Whether answers are open before anybody predicts. */
+  get #wanted() {
+    return this.hasAttribute("answered") || answersShown();
+  }
+
+  /** Whether a kept prediction still is about this question. @param {Prediction} kept */
   #fits(kept) {
     if (kept.kind !== this.kind) return false;
+    if (this.#places) return this.#places.fits(String(kept.value));
     if (!this.#options.length) return true;
     const option = this.#options[Number(kept.value) - 1];
     return option !== undefined && words(option) === kept.text;
@@ -158,40 +206,82 @@ export class LessonCheck extends HTMLElement {
   /** What the record says of this check, for those that sum up.
    * @returns {import("./prediction.js").Outcome} */
   get outcome() {
-    const kept = /** @type {Partial<Prediction> & {had?: boolean} | undefined} */ (
-      readEntries(browserRecord().store, CHECKS)[this.id]
-    );
-    if (!kept || !this.#fits(kept)) return "open";
-    const right = this.#judge(/** @type {number | string} */ (kept.value)) ?? kept.had;
+    const kept = this.#kept;
+    if (!kept) return "open";
+    const right = this.#judge(kept.value) ?? kept.had;
     return right === undefined ? "unjudged" : right ? "agreed" : "missed";
   }
 
+  /** @param {boolean} open */
+  #open(open) {
+    for (const details of [this.#answer, ...this.#after]) details.open = open;
+  }
+
+  /** Whoever opens an answer without predicting may want that everywhere. */
+  #offerAll() {
+    const shown = answersShown();
+    this.#always.hidden = this.dataset.state === "committed" || !this.#answer.open || this.hasAttribute("answered");
+    this.#always.textContent = shown ? "Cover the answers again" : "Show all answers, on every page";
+  }
+
   #showAsking() {
+    // A link may have opened what is covered before this element came.
+    if (this.dataset.state) this.#open(this.#shown);
     this.#enter("asking", "");
     this.#form.reset();
+    this.#places?.set("");
     this.#yours.replaceChildren();
-    this.#answer.open = false;
     this.#summary("Show the answer without predicting");
   }
 
   /** @param {Prediction} prediction */
   #showCommitted(prediction) {
-    const right = this.#judge(prediction.value);
+    const { kind, value } = prediction;
+    const right = this.#judge(value);
     const number = this.getAttribute("right") ?? "";
     this.#enter("committed", prediction.at);
-    this.#mark(Number(prediction.value), Number(number));
-    const list = make("dl", {}, pair("You predicted", this.#inWords(prediction.value)));
-    if (right !== null) list.append(pair("The answer", this.#inWords(number)));
+    this.#mark(Number(value), Number(number));
+    const exact = kind !== "number" || Number(value) === Number(number);
+    const className = right === null ? "check-compare" : "check-verdict";
+    const first = make("p", { className, tabIndex: -1 }, verdict(kind, right, exact));
     const again = make("button", { type: "button", className: "md-button check-again" }, "Predict again");
     again.addEventListener("click", () => this.#predictAgain());
-    const className = right === null ? "check-compare" : "check-verdict";
-    const exact = Number(prediction.value) === Number(number);
-    const first = make("p", { className, tabIndex: -1 }, verdict(right, exact || this.#options.length > 0));
     if (right === null) delete this.#yours.dataset.verdict;
     else this.#yours.dataset.verdict = right ? "right" : "different";
-    this.#yours.replaceChildren(first, list, again);
+    this.#yours.replaceChildren(first, ...this.#replies(value, right), ...this.#compared(prediction, number), again);
+    this.#ticks.forEach((box, index) => (box.checked = (prediction.ticks ?? "").split(" ").includes(String(index))));
     this.#summary("Answer");
-    this.#answer.open = true;
+    this.#open(true);
+  }
+
+  /** The author's replies to what was chosen. @param {number | string} value @param {boolean | null} right */
+  #replies(value, right) {
+    /** @type {string[]} */
+    let to = right ? [] : [String(Number(value))];
+    if (this.kind === "place") {
+      const places = rightlyPlaced(String(value), this.getAttribute("right") ?? "[]");
+      this.#places?.set(String(value), places);
+      to = places.flatMap((fits, line) => (fits ? [] : [String(line + 1)]));
+    }
+    const found = [...this.querySelectorAll(".check-others [data-to]")].filter((reply) => {
+      const told = (reply.getAttribute("data-to") ?? "").split(" ").map(Number);
+      return to.some((each) => told.includes(Number(each)));
+    });
+    return found.map((reply) => {
+      const text = part(reply, "dd", HTMLElement).cloneNode(true).childNodes;
+      const said = this.#places ? [...part(reply, "dt", HTMLElement).cloneNode(true).childNodes, ": "] : [];
+      return make("p", { className: "check-reply" }, ...said, ...text);
+    });
+  }
+
+  /** What was typed beside what is right; choices and lines are marked where they are.
+   * @param {Prediction} prediction @param {string} number */
+  #compared({ kind, value }, number) {
+    if (kind !== "number" && kind !== "sentence") return [];
+    const unit = this.getAttribute("unit") ?? "";
+    const list = make("dl", {}, pair("You predicted", `${value} ${kind === "number" ? unit : ""}`.trim()));
+    if (kind === "number") list.append(pair("The answer", `${number} ${unit}`.trim()));
+    return [list];
   }
 
   /** @param {"asking" | "committed"} state @param {string} at */
@@ -201,7 +291,7 @@ export class LessonCheck extends HTMLElement {
     this.#fields.disabled = committed;
     if (committed) this.#commit.remove();
     else this.#form.append(this.#commit);
-    this.#form.hidden = committed && !this.#options.length;
+    this.#form.hidden = committed && !this.#options.length && !this.#places;
     this.#yours.hidden = !committed;
     this.#mark(0, 0);
   }
@@ -216,17 +306,9 @@ export class LessonCheck extends HTMLElement {
     });
   }
 
-  /** @param {number | string} value @returns {(Node | string)[]} */
-  #inWords(value) {
-    const option = this.#options[Number(value) - 1];
-    if (!option) return [[value, this.getAttribute("unit") ?? ""].join(" ").trim()];
-    if (this.kind === "line") return [`Line ${value}: `, make("code", {}, option.textContent?.trim() ?? "")];
-    return [...(option.querySelector("span")?.cloneNode(true).childNodes ?? [])];
-  }
-
   /** @param {string} text */
   #summary(text) {
-    /** @type {HTMLElement} */ (this.#answer.querySelector("summary")).textContent = text;
+    part(this.#answer, "summary", HTMLElement).textContent = text;
   }
 
   #predictAgain() {
@@ -239,6 +321,5 @@ export class LessonCheck extends HTMLElement {
 /** @param {Element} element */
 const words = (element) => (element.textContent ?? "").trim().replace(/\s+/g, " ");
 
-/** @param {string} term @param {(Node | string)[]} description */
-const pair = (term, description) =>
-  make("div", {}, make("dt", {}, term), make("dd", {}, ...description));
+/** @param {string} term @param {string} description */
+const pair = (term, description) => make("div", {}, make("dt", {}, term), make("dd", {}, description));

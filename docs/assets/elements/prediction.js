@@ -1,6 +1,6 @@
 // What a learner typed or chose, read and compared. Pure: texts in, values out.
 
-/** @typedef {"choice" | "number" | "line" | "sentence"} Kind */
+/** @typedef {"choice" | "number" | "line" | "place" | "sentence"} Kind */
 
 const SHORTEST_SENTENCE = 10;
 
@@ -29,6 +29,9 @@ export function readPrediction(kind, text) {
       ? { problem: "Write a sentence first; a short one will do." }
       : { value };
   }
+  if (kind === "place") {
+    return text ? { value: text } : { problem: "Place every line first: choose one, then press a gap." };
+  }
   const value = readNumber(text);
   if (Number.isFinite(value)) return { value };
   if (kind === "number") return { problem: "Type a number first, such as 12 or 0.5." };
@@ -36,24 +39,35 @@ export function readPrediction(kind, text) {
 }
 
 /**
+ * Which of the placed lines are in a gap where they may be.
+ * @param {string} value a gap for each line, as in “0 1 7”
+ * @param {string} right the gaps that are right for each line, as JSON
+ * @returns {boolean[]}
+ */
+export function rightlyPlaced(value, right) {
+  const gaps = value.split(" ").map(Number);
+  return /** @type {number[][]} */ (JSON.parse(right)).map((fitting, line) => fitting.includes(gaps[line] ?? -1));
+}
+
+/**
  * Whether a prediction is right; null for a sentence, which only its writer can judge.
  * @param {Kind} kind
  * @param {number | string} value
- * @param {number} right
+ * @param {string} right
  * @param {number} tolerance a share of the right number
  */
 export function isRight(kind, value, right, tolerance) {
   if (kind === "sentence") return null;
-  return Math.abs(Number(value) - right) <= (tolerance + 1e-9) * Math.abs(right);
+  if (kind === "place") return rightlyPlaced(String(value), right).every(Boolean);
+  const number = Number(right);
+  return Math.abs(Number(value) - number) <= (tolerance + 1e-9) * Math.abs(number);
 }
 
-/** The verdict in words. @param {boolean | null} right @param {boolean} exact */
-export function verdict(right, exact) {
-  if (right === null) return "Compare your sentence with the answer.";
-  if (!right) return "Your prediction and the answer differ.";
-  return exact
-    ? "Right: your prediction and the answer agree."
-    : "Right: your prediction is close enough to the answer.";
+/** The verdict in words. @param {Kind} kind @param {boolean | null} right @param {boolean} exact */
+export function verdict(kind, right, exact) {
+  if (right === null) return "Compare with the answer, and tick what your sentence says too.";
+  if (right) return exact ? "Right." : "Right: close enough.";
+  return { number: "Not quite.", place: "Not all of them." }[String(kind)] ?? "Not this one.";
 }
 
 // What a quiz comes to: outcomes in, sentences out.

@@ -1,6 +1,6 @@
 // The learner's record as one file: written, read, merged, forgotten. Pure, like record.js.
 
-import { CARD, CHECKS, DECISIONS, EDITS, MACHINE, MISSION, PROGRESS, REPORTS, TASKS, isObject, keepDamaged, parsed, problemOf, renamed, repaired } from "./record.js";
+import { ANSWERS, CARD, CHECKS, DECISIONS, EDITS, MACHINE, MISSION, PROGRESS, REPORTS, TASKS, isObject, keepDamaged, parsed, problemOf, renamed, repaired } from "./record.js";
 
 /** @typedef {import("./record.js").Store} Store */
 /** @typedef {import("./record.js").Entries} Entries */
@@ -66,7 +66,7 @@ function readKept(key, value) {
   if (DAMAGED_KEY.test(key) && typeof value === "string") return value;
   const feature = KEY.exec(key)?.[1];
   if (!feature) throw new RecordError(`The record holds “${shown}”, which is not part of one.`);
-  for (const known of [CHECKS, PROGRESS, TASKS, REPORTS, MISSION, DECISIONS, MACHINE, EDITS, CARD])
+  for (const known of [CHECKS, PROGRESS, TASKS, REPORTS, MISSION, DECISIONS, MACHINE, EDITS, CARD, ANSWERS])
     if (key !== known && KEY.exec(known)?.[1] === feature)
       throw new RecordError(`The record holds “${shown}”, and this page reads “${known}”.`);
   if (!isObject(value)) throw new RecordError(`In the record, “${shown}” holds no entries.`);

@@ -17,6 +17,7 @@ export const DECISIONS = "gpu-training.design-ledger.v1"; // a design ledger for
 export const MACHINE = "gpu-training.machine.v1"; // own-machine.js says what is in it
 export const EDITS = "gpu-training.edits.v1"; // snippets that they changed, and what runs after each
 export const CARD = "gpu-training.card.v1"; // the one under “mine” is the reader’s
+export const ANSWERS = "gpu-training.answers.v1"; // “all”, where the reader wants each to be open
 
 const LONGEST_TEXT = 5_000;
 
@@ -93,13 +94,15 @@ export function problemOf(key, name, entry) {
   if (!isObject(entry)) return "is no entry";
   if (!isTime(entry.at)) return "has no valid time";
   if (key === CHECKS) {
-    const type = entry.kind === "sentence" ? "string" : "number";
-    if (!["choice", "number", "line", "sentence"].includes(String(entry.kind)))
+    const type = ["sentence", "place"].includes(String(entry.kind)) ? "string" : "number";
+    if (!["choice", "number", "line", "place", "sentence"].includes(String(entry.kind)))
       return "has an unknown kind";
     if (typeof entry.value !== type || entry.value === "" || !isText(entry.text))
       return "has no valid prediction";
     if (!["undefined", "boolean"].includes(typeof entry.had)) return "has no valid mark";
+    if (entry.ticks !== undefined && !isText(entry.ticks)) return "has no valid ticks";
   }
+  if (key === ANSWERS && typeof entry.shown !== "boolean") return "does not say whether they are shown";
   if (key === TASKS && typeof entry.done !== "boolean") return "does not say whether it is done";
   if (key === REPORTS && (!isText(entry.text) || !entry.text)) return "has no valid text";
   if (key === EDITS && !(isText(entry.text) && isText(entry.lines))) return "has no valid text";
@@ -215,6 +218,15 @@ export function saveEntry(store, key, name, entry) {
   } catch {
     return false;
   }
+}
+
+/** Whether the reader wants every answer to be open. */
+export const answersShown = () => readEntries(browserRecord().store, ANSWERS).all?.shown === true;
+
+/** @param {boolean} shown */
+export function showAnswers(shown) {
+  saveEntry(browserRecord().store, ANSWERS, "all", { at: new Date().toISOString(), shown });
+  document.dispatchEvent(new Event("record-changed"));
 }
 
 // Progress: which sections of the lesson were opened, each under its address.
