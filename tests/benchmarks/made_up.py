@@ -10,6 +10,7 @@ from typing import Any
 from results import catalogue, result_file
 from results.catalogue import Definition
 from results.entry import Entry, entry
+from results.predictions import keep_predictions
 
 CPU_MACHINE: dict[str, Any] = {
     "machine": "cpu-2-cores",
@@ -101,6 +102,24 @@ def result(cases: dict[str, dict[str, Any]], provenance: dict[str, Any]) -> dict
     """A result file's content, with its figures."""
     content = {**result_file.empty(copy.deepcopy(provenance)), "cases": cases}
     return result_file.with_figures(content)
+
+
+def complete() -> dict[str, Any]:
+    """A file of a GPU that does not exist, with every entry that the job can measure."""
+    known = result_file.known_entries({d.name: d for d in catalogue.read()})
+    return result({case: _whole(case, of) for case, of in known.items()}, GPU_MACHINE)
+
+
+def _whole(case: str, known: Mapping[str, result_file.Known]) -> dict[str, Any]:
+    """A case measured in one part: times of 10 ms, shares of 40 %, sizes of 0.4 GB."""
+    medians = {"s": 0.01, "percent": 40.0, "bytes": 4e8}
+    entries = {
+        name: entry([medians.get(of.units[0], 1.0)], of.units[0], device=of.device, amount=1000)
+        for name, of in known.items()
+        if not of.in_browser
+    }
+    kept = {name: one.to_json() for name, one in keep_predictions(case, entries).items()}
+    return {"all": {**part(), "took_s": 1000.0, "entries": kept}}
 
 
 def good() -> dict[str, Any]:
