@@ -4,10 +4,8 @@ Each is called as ``python -m benchmarks run``.
 """
 
 import argparse
-import re
 import sys
 from pathlib import Path
-from typing import NoReturn
 
 from benchmarks.stopping import STOPPED, stopped_quietly
 
@@ -15,6 +13,7 @@ with stopped_quietly():
     import torch
 
     from benchmarks import cases, comparison, forecast_steps, job, provenance
+    from benchmarks.arguments import Parser, commit_hash, positive_number
     from benchmarks.cases import Plan
     from benchmarks.validate import validate
     from results import forecasts, result_file
@@ -47,16 +46,8 @@ def main(arguments: list[str] | None = None) -> int:
     return 2
 
 
-class _Parser(argparse.ArgumentParser):
-    """A parser whose complaint is one sentence."""
-
-    def error(self, message: str) -> NoReturn:
-        print(f"error: {message}; see `{self.prog} --help`", file=sys.stderr)
-        sys.exit(2)
-
-
 def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(prog="python -m benchmarks", description=__doc__)
+    parser = Parser(prog="python -m benchmarks", description=__doc__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     run = commands.add_parser("run", help="measure this machine, saving every finished part")
@@ -74,7 +65,7 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--quick", action="store_true", help="a short trial; no page uses its numbers")
     run.add_argument(
         "--budget",
-        type=_positive_number,
+        type=positive_number,
         metavar="MINUTES",
         help="begin nothing that would not end within this time; a later run measures the rest",
     )
@@ -84,7 +75,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     run.add_argument("--out", type=Path, help="result file; default: by machine, date and commit")
     run.add_argument(
-        "--commit", type=_hash, help="the commit that is measured, where there is no git"
+        "--commit", type=commit_hash, help="the commit that is measured, where there is no git"
     )
     run.set_defaults(command=_run)
 
@@ -168,22 +159,6 @@ def _positive(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is no whole number of at least 1")
     return int(text)
-
-
-def _positive_number(text: str) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        number = 0.0
-    if not 0 < number < 1e6:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of minutes above 0")
-    return number
-
-
-def _hash(text: str) -> str:
-    if not re.fullmatch(r"[0-9a-f]{7,40}", text):
-        raise argparse.ArgumentTypeError(f"{text!r} is no commit: 7 to 40 digits of 0-9 and a-f")
-    return text[:10]
 
 
 def _list(_: argparse.Namespace) -> int:
