@@ -1,5 +1,6 @@
 """The whole of what a GPU is asked for: it goes on where it stopped, and says what is left."""
 
+import dataclasses
 import json
 import shutil
 import subprocess
@@ -11,7 +12,8 @@ import pytest
 
 from benchmarks import cases, gpu_run
 from benchmarks.cases import Plan
-from benchmarks.gpu_run import COMMANDS, LONG, SHORT, Command
+from benchmarks.gpu_run import COMMANDS, LONG, SHORT, WHERE, Command
+from benchmarks.stopping import STOPPED
 from lesson_site import notebooks
 from lesson_site.postbuild.bundle import MEASURING_NOTEBOOK, pack_measuring
 from results import result_file
@@ -32,7 +34,7 @@ def command(name: str, code: str, needs: str = "torch", step: str = "step") -> C
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
     """Calls it with made-up commands, in an empty folder, as if a GPU were there."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(gpu_run, "WHERE", "print('results/made-up-gpu/today-%s.json')")
+    monkeypatch.setattr(gpu_run, "WHERE", "print('results/made-up-gpu/today.json'); %r, %r")
     monkeypatch.setattr(gpu_run, "commit", lambda: "0123456789")
 
     def called(commands: list[Command], *arguments: str) -> tuple[int, str]:
@@ -54,20 +56,46 @@ def test_a_later_call_runs_what_is_not_done(run: Run) -> None:
     assert "bad: failed with exit code 1\ngood: done\n" in said
     assert "bad: done\ngood: done before\n" in said_again
     assert ["bad", "good", "bad"] == Path("ran.txt").read_text().split()
-    assert "results/made-up-gpu/today-.json" in said_again
+    assert "results/made-up-gpu/today.json" in said_again
 
 
 def test_other_code_begins_anew(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """What passed with another commit says nothing about this one."""
     good = command("good", "pass")
     run([good])
-    gpu_run.PASSED.write_text("a test\n")
+    tried = gpu_run.FOLDER / "tried.txt"
+    tried.write_text("passed a test\n")
     monkeypatch.setattr(gpu_run, "commit", lambda: "9876543210")
 
     _, said = run([good])
 
     assert "good: done\n" in said
-    assert not gpu_run.PASSED.exists()
+    assert not tried.exists()
+
+
+def test_a_call_that_was_killed_is_taken_up_where_it_was(run: Run) -> None:
+    """A damaged note of what was done is no reason to stop."""
+    killed = command("killed", "__import__('os').kill(__import__('os').getppid(), 2)")
+
+    code, _ = run([killed])
+    kept = json.loads((gpu_run.FOLDER / "state.json").read_text())
+    (gpu_run.FOLDER / "state.json").write_text('{"about": ')
+    again, _ = run([command("killed", "pass")])
+
+    assert (STOPPED, NOTHING_LEFT) == (code, again)
+    assert ("results/made-up-gpu/today.json", []) == (kept["result"], kept["done"])
+
+
+def test_a_trial_publishes_nothing(run: Run) -> None:
+    """Nor does what it did count as done when it is meant."""
+    shown = dataclasses.replace(command("shown", "pass"), publishes=True)
+    good = command("good", "pass")
+
+    _, said = run([good, shown], "--quick")
+    _, said_then = run([good, shown])
+
+    assert "good: done\nshown: left out of a trial\n" in said
+    assert "good: done\nshown: done\n" in said_then
 
 
 def test_time_that_is_over_leaves_the_rest(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -97,7 +125,7 @@ def test_a_measurement_without_time_for_some_part_is_not_done(run: Run) -> None:
     """The job ends well with parts left over; only the file knows which are in it."""
     measured = {"launches": {"operations": part(cuda_queued=1e-6)}}
     content = {**result_file.empty(GPU_MACHINE), "cases": measured}
-    result_file.write(content, Path("results/made-up-gpu/today-.json"))
+    result_file.write(content, Path("results/made-up-gpu/today.json"))
     done = Command("measured", "cases", command("measured", "pass").arguments, cases=("launches",))
     left = Command("left", "cases", command("left", "pass").arguments, cases=("tiny_epoch",))
 
@@ -111,7 +139,9 @@ def test_without_a_gpu_it_is_one_sentence(
     run: Run, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Nothing runs and nothing is written."""
-    monkeypatch.setattr(gpu_run, "WHERE", "%s")
+    monkeypatch.setattr(gpu_run, "WHERE", WHERE)
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    monkeypatch.setenv("PYTHONPATH", str(REPOSITORY))
 
     code = gpu_run.main([])
     said = capsys.readouterr().err
@@ -119,29 +149,47 @@ def test_without_a_gpu_it_is_one_sentence(
     assert 2 == code
     assert 1 == len(said.splitlines())
     assert said.startswith("error: PyTorch finds no NVIDIA GPU")
-    assert not gpu_run.STATE.exists()
+    assert not gpu_run.FOLDER.exists()
+
+
+@pytest.mark.parametrize(
+    "wrong", ["--minutes=0", "--minutes=soon", "--commit=main", "--quick=yes", "tests"]
+)
+def test_a_wrong_word_is_refused_in_a_sentence(
+    wrong: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Before anything runs."""
+    with pytest.raises(SystemExit) as ended:
+        gpu_run.main([wrong])
+    said = capsys.readouterr().err
+
+    assert 2 == ended.value.code
+    assert 1 == len(said.splitlines())
+    assert said.startswith("error: ")
 
 
 def test_every_part_fits_into_its_step() -> None:
     """What is expected to take longer than ten minutes together would never end in one call."""
     plan = Plan(Path("data"), gpu=cases.torch.device("cuda", 0), gpu_only=True)
+    lists = {"short": SHORT, "long": LONG}
     expected_s = {
-        names: sum(
+        name: sum(
             part.expected_s
-            for name in names
-            for part in cases.load(name).parts(plan)
-            if not part.cpu_only
+            for case in cases.with_compared(names)
+            for part in cases.load(case).parts(plan)
+            if case in cases.GPU_NAMES and not part.cpu_only
         )
-        for names in (SHORT, LONG)
+        for name, names in lists.items()
     }
 
-    assert set(SHORT) | set(LONG) == set(cases.GPU_NAMES)
-    assert all(seconds < gpu_run.STEP_S for seconds in expected_s.values()), expected_s
+    assert set(cases.GPU_NAMES) == {*SHORT, *LONG}
+    limit_s = gpu_run.STEP_S - 2 * gpu_run.SPARE_S
+    assert {} == {name: s for name, s in expected_s.items() if s >= limit_s}
 
 
 def test_the_commands_are_there() -> None:
     """Each is a module that this project or its tools have, with options that it knows."""
-    words = {"minutes": 1, "seconds": 1, "result": "r.json"}
+    words = {"minutes": 1, "seconds": 1, "result": "r.json", "tried": "t.txt"}
     for found in COMMANDS:
         module, *rest = (word.format(**words) for word in found.arguments)
         wrong = [*rest, "--no-such-option"]
@@ -151,6 +199,23 @@ def test_the_commands_are_there() -> None:
 
         _, _, unknown = done.stderr.partition("unrecognized arguments: ")
         assert ["--no-such-option"] == unknown.partition(";")[0].split()[:1], done.stderr
+
+
+@pytest.mark.gpu
+def test_a_trial_measures_a_gpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The GPU is found, and a case in its short form leaves a file that belongs to no page."""
+    monkeypatch.chdir(REPOSITORY)
+    monkeypatch.setattr(gpu_run, "FOLDER", tmp_path)
+    measuring = next(of for of in COMMANDS if "launches" in of.cases)
+    arguments = [*measuring.arguments[: measuring.arguments.index("--case")], "--case", "launches"]
+    short = dataclasses.replace(measuring, arguments=tuple(arguments), cases=("launches",))
+    monkeypatch.setattr(gpu_run, "COMMANDS", (short,))
+
+    code = gpu_run.main(["--quick"])
+
+    state = json.loads((tmp_path / "trial/state.json").read_text(encoding="utf-8"))
+    assert NOTHING_LEFT == code
+    assert Path(state["result"]).is_relative_to(result_file.QUICK_FOLDER)
 
 
 @pytest.mark.gpu
