@@ -68,7 +68,7 @@ FORMATS = {
 
 
 class InBfloat16(nn.Module):
-    """A model under bfloat16 autocast, for the lesson's loop, which knows float16 only."""
+    """A model under bfloat16 autocast alone: loss and scaler see float32."""
 
     def __init__(self, model: nn.Module) -> None:
         super().__init__()
@@ -101,15 +101,21 @@ class Training:
         self.format = format
         self.optimizer = optimizer(self.model.parameters())
         self.criterion = nn.CrossEntropyLoss()
-        use_scaler = format.autocast is torch.float16
-        self.scaler = torch.amp.GradScaler(device.type, enabled=use_scaler)
+        self.amp_dtype = torch.float16 if format.autocast is torch.float16 else None
+        self.scaler = torch.amp.GradScaler(device.type, enabled=self.amp_dtype is not None)
         in_bfloat16 = format.autocast is torch.bfloat16
         self._called = InBfloat16(self.model) if in_bfloat16 else self.model
 
     def epoch(self, batches: Iterable[Batch]) -> float:
         """Train on every batch once and return the average loss of a sample."""
         return train_one_epoch_amp(
-            self._called, batches, self.optimizer, self.criterion, self.device, self.scaler
+            self._called,
+            batches,
+            self.optimizer,
+            self.criterion,
+            self.device,
+            self.amp_dtype,
+            self.scaler,
         )
 
     def switches(self) -> AbstractContextManager[None]:

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 import torch
 from torch import nn
 
+from lesson_code.devices import choose_amp_dtype
 from lesson_code.models import MNISTClassifier
 
 Batch = tuple[torch.Tensor, torch.Tensor]
@@ -25,18 +26,20 @@ def train(train_loader: Iterable[Batch], epochs: int = 3) -> list[float]:
     # --8<-- [start:loop]
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     use_amp = device.type == "cuda"
+    amp_dtype = choose_amp_dtype(device)
+    use_scaler = use_amp and amp_dtype == torch.float16
     model = MNISTClassifier()
     model.to(device)
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
     criterion = nn.CrossEntropyLoss()
-    scaler = torch.amp.GradScaler(device.type, enabled=use_amp)
+    scaler = torch.amp.GradScaler(device.type, enabled=use_scaler)
 
     for epoch in range(epochs):
         total_loss, seen = 0.0, 0
         for images, labels in train_loader:
             images, labels = images.to(device), labels.to(device)
             optimizer.zero_grad()
-            with torch.amp.autocast(device.type, dtype=torch.float16, enabled=use_amp):
+            with torch.amp.autocast(device.type, dtype=amp_dtype, enabled=use_amp):
                 outputs = model(images)
                 loss = criterion(outputs, labels)
             scaler.scale(loss).backward()

@@ -25,7 +25,7 @@ class Settings:
     seed: int
     data: Path
     source: Source
-    device: Literal["auto", "cpu", "cuda"]
+    device: Literal["auto", "cpu", "cuda", "mps", "xpu"]
     amp: Literal["auto", "on", "off"]
     out: Path
     log_dir: Path | None
@@ -44,7 +44,7 @@ def read_settings(arguments: list[str] | None) -> Settings:
     """The command line as settings."""
     parser = Parser(
         prog="python -m lesson_code.gpu_training.portable_training",
-        description="Train the lesson's digit classifier, on a CUDA GPU where there is one.",
+        description="Train the lesson's digit classifier, on a GPU where there is one.",
         epilog=f"{BEST_FILE} is the model with the best validation accuracy, {LAST_FILE} is what "
         "--resume reads; both load on any device. Exit status: 0 done, 2 something to put right, "
         "130 stopped by Ctrl-C.",
@@ -67,15 +67,17 @@ def read_settings(arguments: list[str] | None) -> Settings:
     )
     add(
         "--device",
-        choices=("auto", "cpu", "cuda"),
+        choices=("auto", "cpu", "cuda", "mps", "xpu"),
         default="auto",
-        help="where to train; auto: cuda if PyTorch finds it (NVIDIA, AMD), else cpu",
+        help="where to train: cuda is NVIDIA or AMD, mps Apple, xpu Intel; auto: a GPU that "
+        "PyTorch finds, else cpu",
     )
     add(
         "--amp",
         choices=("auto", "on", "off"),
         default="auto",
-        help="mixed precision, on a GPU only; auto: on there, off on a CPU",
+        help="mixed precision, on cuda only; auto: on there, in bfloat16 where the GPU computes "
+        "it in hardware, in float16 with a scaler elsewhere",
     )
     add(
         "--out",

@@ -2,9 +2,9 @@
 
     python -m lesson_code.gpu_training.portable_training --help
 
-It trains the lesson's classifier, in mixed precision on a GPU, and can be killed at any
-moment and started again with ``--resume``: on a CPU it then ends with the same bits as a run that
-nobody disturbed. Three habits make that so.
+It trains the lesson's classifier, in mixed precision on an NVIDIA or AMD GPU, and can be killed at
+any moment and started again with ``--resume``: on a CPU it then ends with the same bits as a run
+that nobody disturbed. Three habits make that so.
 
 1. Every epoch seeds its own random numbers, so an epoch that has to be trained again sees the same
    batches, and no generator's state has to be saved.
@@ -29,7 +29,7 @@ from torch import nn
 from torch.utils.data import DataLoader
 
 from lesson_code.data import Sample, make_loaders
-from lesson_code.devices import choose_device, synchronize
+from lesson_code.devices import choose_amp_dtype, synchronize
 from lesson_code.gpu_training.device_aware_checkpoints import load_scaler_state
 from lesson_code.gpu_training.portable_files import (
     alone_in,
@@ -76,32 +76,53 @@ class Run:
     device: torch.device
     model: nn.Module
     optimizer: torch.optim.Optimizer
+    amp_dtype: torch.dtype | None  # None: float32 throughout
     scaler: torch.amp.GradScaler
     conditions: dict[str, Any]  # what decides the numbers: seed, batch size, …
     history: list[tuple[float, float]] = field(default_factory=list)  # (loss, accuracy) by epoch
     best: Checkpoint = field(default_factory=lambda: {"accuracy": -math.inf})
 
 
-def choose_precision(settings: Settings) -> tuple[torch.device, bool]:
-    """The device, and whether to train in mixed precision: decided once for the whole run."""
-    if settings.device == "cuda" and not torch.cuda.is_available():
-        raise InputError("--device cuda: PyTorch finds no CUDA GPU here; leave it out, or say cpu")
-    device = choose_device() if settings.device == "auto" else torch.device(settings.device)
+# --8<-- [start:find_device]
+def find_device(asked: str) -> torch.device:
+    """The device that was asked for; for ``auto``, whichever accelerator PyTorch finds.
+
+    Raises:
+        InputError: If PyTorch does not find it here.
+    """
+    found = torch.accelerator.current_accelerator(check_available=True) or torch.device("cpu")
+    if asked not in ("auto", "cpu", found.type):
+        raise InputError(
+            f"--device {asked}: PyTorch finds no such GPU here; leave it out, or say {found.type}"
+        )
+    return found if asked == "auto" else torch.device(asked)
+
+
+# --8<-- [end:find_device]
+
+
+def choose_precision(settings: Settings) -> tuple[torch.device, torch.dtype | None]:
+    """The device and the format of mixed precision, or None: decided once for the whole run."""
+    device = find_device(settings.device)
     if settings.amp == "on" and device.type != "cuda":
         raise InputError(
-            "--amp on: this script mixes precisions on a GPU only; leave it out, or say off"
+            "--amp on: this script mixes precisions on an NVIDIA or AMD GPU only; leave it out, "
+            "or say off"
         )
-    return device, device.type == "cuda" and settings.amp != "off"
+    use_amp = device.type == "cuda" and settings.amp != "off"
+    return device, choose_amp_dtype(device) if use_amp else None
 
 
-def start_run(device: torch.device, use_amp: bool, conditions: dict[str, Any]) -> Run:
+def start_run(
+    device: torch.device, amp_dtype: torch.dtype | None, conditions: dict[str, Any]
+) -> Run:
     """A fresh model on its device, then its optimizer, then a scaler that may be switched off."""
     torch.manual_seed(conditions["seed"])
     model = MNISTClassifier()
     model.to(device)
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
-    scaler = torch.amp.GradScaler(device.type, enabled=use_amp)  # autocast follows this flag
-    return Run(device, model, optimizer, scaler, conditions)
+    scaler = torch.amp.GradScaler(device.type, enabled=amp_dtype is torch.float16)
+    return Run(device, model, optimizer, amp_dtype, scaler, conditions)
 
 
 # --8<-- [start:train]
@@ -119,7 +140,7 @@ def train(
         title = f"epoch {epoch + 1}/{settings.epochs}"
         batches = with_progress_bar(train_loader, title)
         loss = train_one_epoch_amp(
-            run.model, batches, run.optimizer, criterion, run.device, run.scaler
+            run.model, batches, run.optimizer, criterion, run.device, run.amp_dtype, run.scaler
         )
         _, accuracy = evaluate(run.model, validation_loader, run.device)
 
@@ -280,20 +301,23 @@ def open_log(
 
 def carry_out(settings: Settings) -> int:
     """Train, report, and use the test data once, on the best model."""
-    device, use_amp = choose_precision(settings)
-    print(f"device: {device.type}, mixed precision: {'on' if use_amp else 'off'}")
+    device, amp_dtype = choose_precision(settings)
+    mixed_precision = str(amp_dtype).removeprefix("torch.") if amp_dtype else "off"
+    print(f"device: {device.type}, mixed precision: {mixed_precision}")
+    if device.type not in ("cpu", "cuda"):
+        print(f"note: no test of this script has run on {device.type}")
     train_loader, validation_loader, test_loader = load_data(settings)
     conditions = {
         "seed": settings.seed,
         "batch size": settings.batch_size,
         "training images": len(train_loader.dataset),  # type: ignore[arg-type]
         "device": device.type,
-        "mixed precision": use_amp,
+        "mixed precision": mixed_precision,
     }
 
     prepare_folder(settings.out, (LAST_FILE, BEST_FILE))
     with alone_in(settings.out):
-        run = start_run(device, use_amp, conditions)
+        run = start_run(device, amp_dtype, conditions)
         resume_if_asked(run, settings)
         return train_and_report(run, train_loader, validation_loader, test_loader, settings)
 
@@ -328,7 +352,7 @@ def train_and_report(
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Train the lesson's digit classifier, on a CUDA GPU where there is one."""
+    """Train the lesson's digit classifier, on a GPU where there is one."""
     settings = read_settings(arguments)
     try:
         return carry_out(settings)

@@ -87,17 +87,20 @@ def compare_precisions(
     """
     device = choose_device()
     results = {}
-    for name, use_amp in (("float32", False), ("mixed", device.type == "cuda")):
+    mixed = torch.float16 if device.type == "cuda" else None
+    for name, amp_dtype in (("float32", None), ("mixed", mixed)):
         torch.manual_seed(42)
         model = MNISTClassifier()
         model.to(device)
         optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
-        scaler = torch.amp.GradScaler(device.type, enabled=use_amp)
+        scaler = torch.amp.GradScaler(device.type, enabled=amp_dtype is not None)
         criterion, loader = nn.CrossEntropyLoss(), train_loader()
         synchronize(device)
         start = time.perf_counter()
         for _ in range(epochs):
-            loss = train_one_epoch_amp(model, loader, optimizer, criterion, device, scaler)
+            loss = train_one_epoch_amp(
+                model, loader, optimizer, criterion, device, amp_dtype, scaler
+            )
         synchronize(device)
         results[name] = (time.perf_counter() - start, loss)
     return results

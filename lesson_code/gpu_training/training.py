@@ -63,15 +63,19 @@ def train_one_epoch_amp(
     optimizer: torch.optim.Optimizer,
     criterion: nn.Module,
     device: torch.device,
+    amp_dtype: torch.dtype | None,
     scaler: torch.amp.GradScaler,
 ) -> float:
-    """``train_one_epoch`` in mixed precision while ``scaler`` is enabled, in float32 otherwise."""
+    """``train_one_epoch`` in mixed precision, or in float32 where ``amp_dtype`` is None.
+
+    ``scaler`` is enabled for float16 and for nothing else.
+    """
     model.train()
     total_loss, seen = 0.0, 0
     for images, labels in train_loader:
         images, labels = images.to(device), labels.to(device)
         optimizer.zero_grad()
-        with torch.amp.autocast(device.type, dtype=torch.float16, enabled=scaler.is_enabled()):
+        with torch.amp.autocast(device.type, dtype=amp_dtype, enabled=amp_dtype is not None):
             loss = criterion(model(images), labels)
         scaler.scale(loss).backward()
         scaler.step(optimizer)

@@ -1,6 +1,7 @@
 """Choosing, naming and waiting for a device works with and without a GPU."""
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -34,6 +35,24 @@ def test_choose_device_leaves_other_makers_alone(
     device = devices.choose_device()
 
     assert device.type == "cpu"
+
+
+@pytest.mark.parametrize(
+    ("generation", "hip", "expected"),
+    [(7, None, torch.float16), (8, None, torch.bfloat16), (0, "6.4", torch.bfloat16)],
+)
+def test_bfloat16_is_chosen_where_the_gpu_has_it(
+    monkeypatch: pytest.MonkeyPatch, generation: int, hip: str | None, expected: torch.dtype
+) -> None:
+    """From Ampere on, and on AMD's GPUs; a T4, which could emulate it, takes float16."""
+    properties = SimpleNamespace(major=generation)
+    monkeypatch.setattr(torch.version, "hip", hip)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "current_device", lambda: 0)
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda _: properties)
+
+    assert expected == devices.choose_amp_dtype(torch.device("cuda"))
+    assert torch.float16 == devices.choose_amp_dtype(torch.device("cpu"))
 
 
 def test_synchronize_leaves_the_cpu_alone(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -131,15 +131,18 @@ def test_gpu_to_amp_moves_two_lines_to_the_right() -> None:
     assert (len(added), len(removed)) == (7, 4)
 
 
-def test_amp_to_portable_adds_one_flag_and_passes_it_twice() -> None:
-    """One new line, `use_amp`; scaler and autocast are told the device type and the flag."""
+def test_amp_to_portable_decides_before_and_tells_both_helpers() -> None:
+    """Three decisions: whether, in which format, with a scaler or not; no line of the loop more."""
     added, removed = changes(lines_of("loop_amp"), lines_of("loop_portable"))
 
     assert len(removed) == 2
     assert added == [
+        "from lesson_code.devices import choose_amp_dtype",
         'use_amp = device.type == "cuda"',
-        "scaler = torch.amp.GradScaler(device.type, enabled=use_amp)",
-        "with torch.amp.autocast(device.type, dtype=torch.float16, enabled=use_amp):",
+        "amp_dtype = choose_amp_dtype(device)",
+        "use_scaler = use_amp and amp_dtype == torch.float16",
+        "scaler = torch.amp.GradScaler(device.type, enabled=use_scaler)",
+        "with torch.amp.autocast(device.type, dtype=amp_dtype, enabled=use_amp):",
     ]
 
 

@@ -21,15 +21,23 @@ from torch.utils.data import DataLoader, TensorDataset
 
 import lesson_code.data
 from lesson_code.data import make_loaders, synthetic_digits
+from lesson_code.devices import choose_amp_dtype
 from lesson_code.gpu_training import portable_files, portable_training
 from lesson_code.gpu_training.device_aware_checkpoints import cuda_tags, save_checkpoint
-from lesson_code.gpu_training.portable_settings import BEST_FILE, LAST_FILE, InputError
+from lesson_code.gpu_training.portable_settings import (
+    BEST_FILE,
+    LAST_FILE,
+    InputError,
+    read_settings,
+)
 from lesson_code.gpu_training.training import evaluate, train_one_epoch
 from lesson_code.models import MNISTClassifier
 
 REPOSITORY = Path(__file__).parents[3]
 COMMAND = [sys.executable, "-m", "lesson_code.gpu_training.portable_training"]
 ONE_THREAD = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(REPOSITORY)}
+CUDA = torch.device("cuda")
+PRECISION = {torch.float16: "float16", torch.bfloat16: "bfloat16"}
 CHECKPOINT_KEYS = ["epoch", "model_state_dict", "optimizer_state_dict", "loss", "accuracy"]
 
 pytestmark = pytest.mark.usefixtures("one_thread", "inside_an_empty_folder")
@@ -330,7 +338,7 @@ def test_a_resumed_run_leaves_the_step_counter_on_the_cpu() -> None:
     """On a GPU, for which the meta device stands here, no step waits for it; the moments move."""
     train("--epochs 1 --out in_parts")
     meta = torch.device("meta")
-    run = portable_training.start_run(meta, use_amp=False, conditions={"seed": 0})
+    run = portable_training.start_run(meta, amp_dtype=None, conditions={"seed": 0})
 
     portable_training.resume(run, Path("in_parts", LAST_FILE))
 
@@ -374,7 +382,8 @@ def test_a_kill_between_the_two_files_is_mended() -> None:
 def test_a_resumed_run_keeps_its_scale(monkeypatch: pytest.MonkeyPatch) -> None:
     """Under mixed precision, the scaler's state goes on too (float16 runs on a CPU as well)."""
     cpu = torch.device("cpu")
-    monkeypatch.setattr(portable_training, "choose_precision", lambda _settings: (cpu, True))
+    chosen = cpu, torch.float16
+    monkeypatch.setattr(portable_training, "choose_precision", lambda _settings: chosen)
     train("--epochs 3 --out undisturbed")
 
     train("--epochs 1 --out in_parts")
@@ -390,7 +399,7 @@ def test_a_run_from_a_gpu_goes_on_on_a_cpu(capsys: pytest.CaptureFixture[str]) -
     """Files that claim CUDA storages, from a run in mixed precision, resume without a GPU."""
     train("--epochs 1")
     last = load("saved_models/portable_last.pth")
-    last["conditions"] |= {"device": "cuda", "mixed precision": True}
+    last["conditions"] |= {"device": "cuda", "mixed precision": "float16"}
     last["scaler_state_dict"] = torch.amp.GradScaler("cpu").state_dict()
     with cuda_tags():
         torch.save(last, "saved_models/portable_last.pth")
@@ -806,7 +815,7 @@ def test_damaged_data_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
         ("--source all", "--source: invalid choice"),
         ("--out", "--out: expected one argument"),
         ("--momentum 0.9", "unrecognized arguments: --momentum"),
-        ("--device cpu --amp on", "--amp on: this script mixes precisions on a GPU only"),
+        ("--device cpu --amp on", "--amp on: this script mixes precisions on an NVIDIA or AMD GPU"),
     ],
 )
 def test_bad_arguments_are_refused(
@@ -821,9 +830,52 @@ def test_a_missing_gpu_is_named(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Asking for CUDA where there is none is refused, not quietly replaced."""
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    monkeypatch.setattr(torch.accelerator, "current_accelerator", lambda **_: None)
 
-    assert "--device cuda: PyTorch finds no CUDA GPU here" in refusal("--device cuda", capsys)
+    for device in ("cuda", "mps", "xpu"):
+        message = refusal(f"--device {device}", capsys)
+
+        assert f"--device {device}: PyTorch finds no such GPU here" in message
+        assert "say cpu" in message
+
+
+@pytest.mark.parametrize("found", ["mps", "xpu", "cuda"])
+def test_any_accelerator_that_is_found_is_taken(
+    found: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Apple's and Intel's GPUs train in float32; another kind than the one there is refused."""
+    there = torch.device(found)
+    monkeypatch.setattr(torch.accelerator, "current_accelerator", lambda **_: there)
+    monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda **_: True)
+
+    device, amp_dtype = portable_training.choose_precision(read_settings([]))
+
+    assert there == device
+    assert (torch.bfloat16 if found == "cuda" else None) == amp_dtype
+    with pytest.raises(InputError, match=f"say {found}"):
+        portable_training.find_device("mps" if found == "xpu" else "xpu")
+
+
+@pytest.mark.parametrize(
+    ("amp_dtype", "keys"),
+    [(torch.float16, [*CHECKPOINT_KEYS, "scaler_state_dict"]), (torch.bfloat16, CHECKPOINT_KEYS)],
+)
+@pytest.mark.usefixtures("few_images")
+def test_only_float16_has_a_scaler(
+    amp_dtype: torch.dtype,
+    keys: list[str],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The report names the format; bfloat16 needs no scaler, so no state of one is saved."""
+    chosen = torch.device("cpu"), amp_dtype
+    monkeypatch.setattr(portable_training, "choose_precision", lambda _settings: chosen)
+
+    train("--epochs 1")
+
+    name = str(amp_dtype).removeprefix("torch.")
+    assert capsys.readouterr().out.startswith(f"device: cpu, mixed precision: {name}\n")
+    assert keys == list(load("saved_models/portable_best.pth"))
 
 
 # On a GPU
@@ -839,24 +891,27 @@ def test_a_gpu_run_uses_mixed_precision_and_resumes_on_a_cpu(
     report = capsys.readouterr().out
     best = load("saved_models/portable_best.pth")
     assert 0 == status
-    assert report.startswith("device: cuda, mixed precision: on\n")
+    assert report.startswith(
+        f"device: cuda, mixed precision: {PRECISION[choose_amp_dtype(CUDA)]}\n"
+    )
     assert 88 <= best["accuracy"]
-    assert [*CHECKPOINT_KEYS, "scaler_state_dict"] == list(best)
+    assert CHECKPOINT_KEYS == list(best)[:5]
     assert {"cpu"} == {tensor.device.type for tensor in best["model_state_dict"].values()}
     assert 0 == train("--source subset --epochs 4 --resume")
 
 
 @pytest.mark.gpu
 def test_a_cpu_run_goes_on_on_a_gpu() -> None:
-    """A checkpoint without scaler state resumes in mixed precision, with a fresh scaler."""
+    """A checkpoint without scaler state resumes in mixed precision, with a fresh scaler or none."""
     train("--source subset --epochs 1")
 
     status = portable_training.main(
         ["--source", "subset", "--epochs", "2", "--resume", "--amp", "on"]
     )
 
+    has_scaler = "scaler_state_dict" in load("saved_models/portable_last.pth")
     assert 0 == status
-    assert load("saved_models/portable_last.pth")["scaler_state_dict"]
+    assert (choose_amp_dtype(CUDA) == torch.float16) == has_scaler
 
 
 @pytest.mark.gpu

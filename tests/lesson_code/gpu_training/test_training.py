@@ -154,28 +154,29 @@ def test_a_disabled_scaler_trains_bit_for_bit_like_the_plain_loop(
     scaler = torch.amp.GradScaler(device.type, enabled=False)
 
     expected = train_one_epoch(plain, batches, plain_optimizer, criterion, device)
-    loss = train_one_epoch_amp(switched_off, batches, optimizer, criterion, device, scaler)
+    loss = train_one_epoch_amp(switched_off, batches, optimizer, criterion, device, None, scaler)
 
     assert loss == expected
     for one, other in zip(plain.parameters(), switched_off.parameters(), strict=True):
         assert torch.equal(one, other)
 
 
-def test_an_enabled_scaler_trains_in_float16_to_nearly_the_same_loss(
-    batches: list[Batch], device: torch.device
+@pytest.mark.parametrize("amp_dtype", [torch.float16, torch.bfloat16])
+def test_an_epoch_in_sixteen_bits_has_nearly_the_same_loss(
+    batches: list[Batch], device: torch.device, amp_dtype: torch.dtype
 ) -> None:
-    """Layers compute in float16, weights stay float32, and the loss agrees to a hundredth."""
+    """Layers compute in 16 bits, weights stay float32, and the loss agrees to a hundredth."""
     plain, mixed = a_model(device), a_model(device)
     seen: list[torch.dtype] = []
     mixed.fc3.register_forward_hook(lambda _layer, _inputs, output: seen.append(output.dtype))
     criterion = nn.CrossEntropyLoss()
     plain_optimizer = torch.optim.SGD(plain.parameters(), lr=0.01)
     optimizer = torch.optim.SGD(mixed.parameters(), lr=0.01)
-    scaler = torch.amp.GradScaler(device.type)
+    scaler = torch.amp.GradScaler(device.type, enabled=amp_dtype == torch.float16)
 
     expected = train_one_epoch(plain, batches, plain_optimizer, criterion, device)
-    loss = train_one_epoch_amp(mixed, batches, optimizer, criterion, device, scaler)
+    loss = train_one_epoch_amp(mixed, batches, optimizer, criterion, device, amp_dtype, scaler)
 
-    assert seen == [torch.float16] * 3
+    assert seen == [amp_dtype] * 3
     assert mixed.fc3.weight.dtype == torch.float32
     assert loss == pytest.approx(expected, rel=1e-2)
