@@ -167,12 +167,68 @@ def test_what_draws_comes_when_somebody_points(open_page: Opener) -> None:
     page.get_by_role("link", name="One", exact=True).first.click()
     expect(readout(page)).to_contain_text(HINT)
     expect(page.locator(".chart-drawing")).to_be_visible()
-    assert [] == [url for url in asked if "/chart/" in url]
+    assert [] == [url for url in asked if "/chart" in url]
 
     page.locator(".chart-drawing .point").first.hover()
 
     expect(readout(page)).to_contain_text("Tiny model, 100 samples, CPU: 2.00")
     assert 1 == sum("/chart/drawing.js" in url for url in asked)
+    assert 1 == sum("/course/assets/charts/" in url for url in asked)
+
+
+def test_charts_answer_while_their_author_writes(
+    tmp_path: Path, browser: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before the pass over the built site their data is in the page itself."""
+    made_up.forecasts(monkeypatch, 3.0)
+    docs = tmp_path / "docs"
+    (docs / "benchmarks").mkdir(parents=True)
+    (docs / "index.md").write_text(f"# Start\n\n{charts('ladder', kind='cpu')}\n")
+    (docs / "benchmarks" / "forecast.md").write_text("# Where the list of cards leads\n")
+    nav = "  - Start: index.md\n  - Yours: benchmarks/forecast.md\n"
+    with small_site(tmp_path, nav, "draft", finished=False) as address:
+        context = new_context(browser, LOOKS[0])
+        context.add_init_script(keep("card"))
+        page = context.new_page()
+        page.goto(address)
+
+        expect(page.locator("figure.chart-ladder text", has_text=H100)).to_have_count(1)
+        frame(page).focus()
+        page.keyboard.press("ArrowRight")
+        expect(frame(page)).to_have_attribute("aria-valuenow", "1")
+        context.close()
+
+
+@pytest.mark.parametrize("lost", ["**/chart/drawing.js", "**/assets/charts/*.json"])
+def test_without_its_module_or_data_a_chart_says_so(
+    browser: Browser, charted: str, lost: str
+) -> None:
+    """The picture and the table stay as they were; once both are there, it answers."""
+    page = new_context(browser, LOOKS[0]).new_page()
+    wrong: list[str] = []
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.route(lost, lambda route: route.abort())
+    page.goto(f"{charted}forecast/")
+    drawing = "document.querySelector('.chart-drawing').innerHTML"
+    before = page.evaluate(drawing)
+
+    frame(page).focus()
+    expect(readout(page)).to_contain_text("The rest of this chart did not load")
+    page.evaluate(keep("card") + "dispatchEvent(new Event('card-changed'))")
+    page.keyboard.press("ArrowRight")
+
+    expect(page.locator(".chart-readout[role=status]").first).to_be_visible()
+    expect(page.locator(".chart-table td[data-kind='forecast']").first).to_have_text(
+        "forecast 3 s, 1.5 to 6 s"
+    )
+    assert before == page.evaluate(drawing)
+    page.unroute(lost)
+    page.reload()
+    frame(page).focus()
+    page.keyboard.press("ArrowRight")
+    expect(frame(page)).to_have_attribute("aria-valuenow", "1")
+    assert [] == wrong
+    page.context.close()
 
 
 def test_pointing_at_a_mark_says_what_it_is(open_page: Opener) -> None:

@@ -1,11 +1,12 @@
-// <interactive-chart data-chart>: a chart whose marks can be pointed at, by mouse, finger or keyboard.
+// <interactive-chart>: a chart whose marks can be pointed at, by mouse, finger or keyboard.
 //
 // It improves on HTML that says everything: a drawing that Python made, and a table. `data-chart` is
-// the description of which it was made; a module that draws the same of it is loaded when the reader
-// points at the chart, or has something of their own to show on it: a machine (own-machine.js), or a
-// card for which they want forecasts, of which `data-cards` has those of each. Both change the table too.
+// the description of which it was made, and `data-cards` has the forecasts of every card; on a finished
+// site both are in the file that `data-at` names. They and a module that draws the same of them are
+// loaded when the reader points at the chart, or has something of their own to show on it: a machine
+// (own-machine.js), or a card for which they want forecasts. Both change the table too.
 
-import { MACHINE, browserRecord, chosenCard } from "./record.js";
+import { FIRST_CARD, MACHINE, ROOT, browserRecord, chosenCard } from "./record.js";
 
 /** @typedef {import("./chart/drawing.js").Description} Description */
 /** @typedef {import("./chart/drawing.js").Mark} Mark */
@@ -13,9 +14,11 @@ import { MACHINE, browserRecord, chosenCard } from "./record.js";
 /** @typedef {import("./chart/drawing.js").Drawing} Drawing */
 /** @typedef {import("./own-machine.js").OwnMachine} OwnMachine */
 /** @typedef {import("./chart/joined.js").Card} Card */
+/** @typedef {{chart: Description, cards: {[id: string]: Card}}} Given */
 
 const DASH = "–";
 const HINT = "Point at a mark, or move along them with the arrow keys, to see what it is and where it comes from.";
+const MISSING = "The rest of this chart did not load: its picture and its table are as they were. Reload the page to try again.";
 const NOTHING = "no mark chosen; the arrow keys move along them";
 /** @type {{[key: string]: (at: number, count: number) => number}} */
 const KEYS = {
@@ -39,6 +42,9 @@ export class InteractiveChart extends HTMLElement {
   #at = -1;
   /** @type {typeof import("./chart/drawing.js") | undefined} */
   #kit;
+  /** @type {Promise<Given> | undefined} */
+  #given;
+  #failed = false;
 
   get #frame() {
     return /** @type {HTMLElement} */ (this.querySelector(".chart-frame"));
@@ -89,55 +95,83 @@ export class InteractiveChart extends HTMLElement {
    * @param {{title: string, finding: string}} words
    */
   async describe(description, { title, finding }) {
-    this.dataset.chart = JSON.stringify(description);
+    const given = (this.#given = Promise.resolve({ chart: description, cards: {} }));
     for (const [tag, words] of [["title", title], ["desc", finding]])
       for (const named of this.#svg.querySelectorAll(`:scope > ${tag}`)) named.textContent = words ?? "";
     this.#svg.setAttribute("class", `chart-drawing ${description.shape}`);
     this.#name();
     this.#drawing = undefined;
     const drawing = await this.#load();
+    if (!drawing || given !== this.#given) return;
     const at = this.#at;
     this.#show(drawing);
     this.#choose(at);
   }
 
-  /** @returns {Description} */
-  get #description() {
-    return JSON.parse(this.dataset.chart ?? "");
+  /** What is drawn; nothing where it can't be loaded. @returns {Promise<Drawing | undefined>} */
+  async #load() {
+    const given = this.#written();
+    const parts = this.#drawing ? undefined : await this.#loaded([import("./chart/drawing.js"), given]);
+    if (!parts || given !== this.#given) return this.#drawing;
+    this.#kit = parts[0];
+    return (this.#drawing ??= this.#kit.draw(parts[1].chart));
   }
 
-  async #load() {
-    this.#kit ??= await import("./chart/drawing.js");
-    return (this.#drawing ??= this.#kit.draw(this.#description));
+  /** Of what the drawing is made: on the page, or on a finished site in a file. */
+  #written() {
+    const { chart, cards, at } = this.dataset;
+    if (chart) this.#given ??= Promise.resolve({ chart: JSON.parse(chart), cards: JSON.parse(cards || "{}") });
+    this.#given ??= fetched(`assets/charts/${at}`);
+    this.#given.catch(() => (this.#given = undefined));
+    return this.#given;
+  }
+
+  /**
+   * What comes when it is needed; without it drawing and table stay as they are, and a sentence says so.
+   * @template {unknown[]} T
+   * @param {[...T]} wanted
+   */
+  async #loaded(wanted) {
+    try {
+      const parts = await Promise.all(wanted);
+      this.#failed = false;
+      this.#readout.removeAttribute("role");
+      return parts;
+    } catch {
+      this.#failed = true;
+      this.#readout.setAttribute("role", "status");
+      this.#readout.hidden = false;
+      this.#readout.textContent = MISSING;
+      this.#frame.setAttribute("aria-valuetext", MISSING);
+      return undefined;
+    }
   }
 
   /** Take what the reader has of their own, draw it, and put it into the table. */
   #onChange = async () => {
     const before = this.#machine ?? this.#card;
-    const machine = browserRecord().store.getItem(MACHINE) ? (await import("./own-machine.js")).ownMachine() : null;
-    const chosen = this.#chosen();
-    if (!before && !machine && !chosen) return;
-    if (!this.dataset.chart) return;
-    const [kit, joined] = await Promise.all([import("./chart/drawing.js"), import("./chart/joined.js")]);
+    const hasMachine = Boolean(browserRecord().store.getItem(MACHINE));
+    const hasCard = "cards" in this.dataset && chosenCard() !== FIRST_CARD;
+    if (!before && !hasMachine && !hasCard) return;
+    if (!this.#given && !this.dataset.chart && !this.dataset.at) return;
+    const own = hasMachine ? import("./own-machine.js") : null;
+    const drawing = import("./chart/drawing.js");
+    const parts = await this.#loaded([own, drawing, import("./chart/joined.js"), this.#written()]);
+    if (!parts) return;
+    const [kept, kit, joined, { chart, cards }] = parts;
     this.#kit = kit;
-    const written = this.#description;
-    const mine = machine && joined.isPartOf(written, machine) ? machine : null;
+    const machine = kept?.ownMachine() ?? null;
+    const chosen = cards[chosenCard(Object.keys(cards))] ?? null;
+    const mine = machine && joined.isPartOf(chart, machine) ? machine : null;
     if (!before && !mine && !chosen) return;
     [this.#machine, this.#card] = [mine, chosen];
-    this.#drawing = kit.draw(joined.withOwn(joined.withCard(written, chosen), mine));
+    this.#drawing = kit.draw(joined.withOwn(joined.withCard(chart, chosen), mine));
     this.#show(this.#drawing);
     const table = this.querySelector("table");
     if (!table) return;
     showForecasts(table, chosen);
     showOwnColumns(table, mine);
   };
-
-  /** The forecasts of the card that the reader chose, if it is another one. @returns {Card | null} */
-  #chosen() {
-    if (!this.dataset.cards) return null;
-    const cards = JSON.parse(this.dataset.cards);
-    return cards[chosenCard(Object.keys(cards))] ?? null;
-  }
 
   /** @param {Drawing} drawing */
   #show({ nodes, height, spots }) {
@@ -155,7 +189,8 @@ export class InteractiveChart extends HTMLElement {
 
   /** @param {PointerEvent} event */
   async #point({ clientX, clientY }) {
-    const { spots } = await this.#load();
+    const { spots } = (this.#failed ? undefined : await this.#load()) ?? {};
+    if (!spots) return;
     const box = this.#svg.getBoundingClientRect();
     const far = (/** @type {Spot} */ { x, y }) =>
       (box.left + (x * box.width) / 100 - clientX) ** 2 + (box.top + y - clientY) ** 2;
@@ -172,8 +207,8 @@ export class InteractiveChart extends HTMLElement {
     if (event.key === "Escape") this.#choose(-1);
     if (!step || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
-    const { spots } = await this.#load();
-    this.#choose(Math.max(0, Math.min(spots.length - 1, step(this.#at, spots.length))));
+    const { spots } = (await this.#load()) ?? {};
+    if (spots) this.#choose(Math.max(0, Math.min(spots.length - 1, step(this.#at, spots.length))));
   }
 
   /** Point at a mark, or at none. @param {number} index */
@@ -194,6 +229,13 @@ export class InteractiveChart extends HTMLElement {
     this.#readout.replaceChildren(Object.assign(document.createElement("strong"), { textContent: first }), `. ${rest}`);
     this.#svg.append(this.#element(["circle", { class: "cursor", cx: `${spot.x}%`, cy: String(spot.y), r: "11" }, []]));
   }
+}
+
+/** @param {string} path below the site's root @returns {Promise<Given>} */
+async function fetched(path) {
+  const answer = await fetch(new URL(path, ROOT));
+  if (!answer.ok) throw new Error(`${path}: ${answer.status}`);
+  return answer.json();
 }
 
 /** What a reader is told about a mark: of what, how much, of which kind, and how it was found. @param {Spot} spot */
