@@ -63,11 +63,10 @@ async function wake(tag) {
   if (element && !customElements.get(tag)) customElements.define(tag, element);
 }
 
-// These stand far down on long pages: whoever does not get there need not load them. So does what a
-// page marks with data-late.
+// These are far down on long pages, or whole in HTML: whoever does not get there need not load them.
 const LATE = [
-  ...["laptop-challenge", "memory-ledger", "memory-table", "mission-record", "mission-reflection"],
-  ...["mission-reveal", "mission-tradeoff", "own-report", "pipeline-analyzer", "walkthrough-column"],
+  ...["interactive-chart", "laptop-challenge", "memory-ledger", "memory-table", "mission-record"],
+  ...["mission-reflection", "mission-reveal", "mission-tradeoff", "own-report", "pipeline-analyzer", "walkthrough-column"],
 ];
 
 /** A button for each snippet that can run here; what runs it comes with the first press. */
@@ -125,9 +124,9 @@ async function onPage() {
     const found = document.getElementsByTagName(tag);
     if (tag === "run-cell") continue; // woken by its button
     if (USED.includes(tag) && !hasOwn()) continue;
-    const far = [...found].filter((each) => LATE.includes(tag) || each.hasAttribute("data-late"));
-    if (far.length < found.length) await wake(tag);
-    else for (const each of far) arrivals.observe(each);
+    const waits = LATE.includes(tag) && !(tag === "interactive-chart" && hasOwn());
+    if (waits) for (const each of found) arrivals.observe(each);
+    else if (found.length) await wake(tag);
   }
 }
 

@@ -45,12 +45,12 @@ CHARTS: dict[str, Callable[[Store], Chart]] = {
 }
 
 
-@fence(show=True, late=False)
+@fence(show=True)
 def chart(source: str, options: Options, md: Markdown) -> str:
-    """The chart that ``show`` names; ``late`` loads its module only when a reader is near."""
+    """The chart that ``show`` names."""
     name = options["show"]
     if name not in CHARTS:
         raise PageError(f"there is no chart {name!r}; there are {', '.join(sorted(CHARTS))}")
     store = open_store()
     drawn = with_cards(CHARTS[name](store), store)
-    return to_html(name, drawn, int(md.htmlStash.html_counter), "late" in options)
+    return to_html(name, drawn, int(md.htmlStash.html_counter))

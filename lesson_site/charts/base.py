@@ -82,18 +82,16 @@ class Curve:
         return {size: rate.value for size, rate in self.rates.items() if rate.value is not None}
 
 
-def to_html(name: str, chart: Chart, number: int = 0, late: bool = False) -> str:
+def to_html(name: str, chart: Chart, number: int = 0) -> str:
     """The chart as a ``figure`` element: drawing, table, and the finding as its caption, last.
 
     Args:
         name: The chart's name; with ``number`` it makes its ids unique on the page.
         chart: What to show.
         number: A number that no other block of the page has.
-        late: Whether what makes it interactive comes only when the reader is near.
     """
     of = f"chart-{name}-{number}"
     cards = f' data-cards="{escape(to_json(chart.cards))}"' if chart.cards else ""
-    late_mark = ' data-late=""' if late else ""
     empty = is_empty(chart.description)
     source = (
         f' <span class="chart-source">{escape(_source(chart))}</span>' if _source(chart) else ""
@@ -102,7 +100,7 @@ def to_html(name: str, chart: Chart, number: int = 0, late: bool = False) -> str
     hidden = ' hidden=""' if empty else ""
     return (
         f'<figure class="chart chart-{name}">'
-        f'<interactive-chart data-chart="{escape(to_json(chart.description))}"{cards}{late_mark}>'
+        f'<interactive-chart data-chart="{escape(to_json(chart.description))}"{cards}>'
         f'<div class="chart-frame"{hidden}>'
         f'<svg class="chart-drawing {chart.description.shape}" width="100%" height="{height}" '
         f'role="img" aria-labelledby="{of}-title" aria-describedby="{of}-finding">'

@@ -143,6 +143,7 @@ def test_a_race_is_called_a_browser_and_stands_in_the_table_and_the_chart(compar
     own = compare.locator(f'.results-main td.own[data-figure="{gpu}"]')
     expect(own).to_have_text(figures[gpu]["text"])
     expect(compare.locator('td.own[data-figure="mnist_epoch.cpu"]')).to_have_count(0)
+    compare.locator(".chart-race").scroll_into_view_if_needed()
     beside = compare.locator(f'.chart-race td[data-figure="{gpu}"] + td.own')
     expect(beside).to_have_text(figures[gpu]["text"])
 
