@@ -1,9 +1,9 @@
 """The pass over the built site: what no Markdown extension can see, since it needs every page.
 
 It packs notebooks and labs for offline work, takes the comments out of our files and the data of
-charts out of pages, leads old addresses to new ones, checks each page's links, hosts, leftovers
-and size, and then writes the Content-Security-Policy into all of them. A second run changes
-nothing.
+charts out of pages, leads old addresses to new ones, drops what nothing matches from the theme's
+style sheets, checks each page's links, hosts, leftovers and size, and then writes the
+Content-Security-Policy into all of them. A second run changes nothing.
 """
 
 from pathlib import Path
@@ -17,6 +17,7 @@ from lesson_site.postbuild.leftovers import leftover_problems
 from lesson_site.postbuild.links import link_problems, stylesheet_and_script_problems
 from lesson_site.postbuild.policy import policy_of, policy_problems, with_policy
 from lesson_site.postbuild.redirects import write_redirects
+from lesson_site.postbuild.rules import drop_unmatched_rules
 from lesson_site.postbuild.sizes import Size, measure, size_problems
 
 
@@ -42,6 +43,7 @@ def finish(folder: Path) -> tuple[list[str], list[Size]]:
     strip_comments(folder)
     move_chart_data(folder)
     write_redirects(folder)
+    drop_unmatched_rules(folder)
     documents = read_documents(folder)
     sizes = [measure(document, folder) for document in documents]
     problems = [

@@ -205,6 +205,7 @@ def test_sentences_and_charts_of_other_pages_follow_the_card(forecast: Page, sit
     expect(forecast.locator(f'[id="from-{name}"]')).to_contain_text(other.text)
     said = forecast.locator("reader-card [role=status]")
     expect(said).to_have_text("Forecasts are now for the H100 (SXM).")
+    forecast.locator(".chart-sweep").scroll_into_view_if_needed()
     expect(forecast.locator(".chart-sweep svg.chart-drawing")).to_contain_text("H100 (SXM)")
     forecast.goto(site + PAGE)
     expect(says(forecast).first).to_contain_text("H100 (SXM)")
