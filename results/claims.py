@@ -1,13 +1,16 @@
 """Claims that a page's words make about its figures, as comparisons that a test evaluates.
 
 ``mnist_epoch.loader_only > 0.5 * mnist_epoch.cpu``: numbers, names of figures, ``+ - * /``,
-parentheses, and one of ``< <= > >=`` between two sides.
+parentheses, and one of ``< <= > >=`` between two sides. A forecast for the reader's card,
+``forecast.mnist_64.float32.card.time``, stands for that of each card in turn.
 """
 
 import operator
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
+from lesson_code.forecast.cards import read_cards
+from results.reader_card import is_readers, on_card
 from results.store import Store
 
 TOKEN = re.compile(
@@ -26,7 +29,10 @@ class ClaimError(ValueError):
 
 
 def holds(claim: str, store: Store) -> bool | None:
-    """Whether a claim is true; None if not all of its figures are measured, in one result file.
+    """Whether a claim is true, on every card that a reader can choose if it speaks of theirs.
+
+    Returns:
+        None if not all of its figures are measured, in one result file.
 
     Raises:
         ClaimError: If it does not follow the grammar.
@@ -36,14 +42,21 @@ def holds(claim: str, store: Store) -> bool | None:
     names = {text for kind, text in tokens if kind == "name"}
     if not names:
         raise ClaimError(f"{claim!r} names no figure")
-    values = store.values(sorted(names))
+    cards = list(read_cards()) if any(map(is_readers, names)) else [""]
+    every = [_values({name: on_card(name, card) for name in names}, store) for card in cards]
     # Numbers stand in for figures not yet measured, so that the grammar is checked all the same
-    stand_ins = dict.fromkeys(names, 1.0) if values is None else values
+    stand_ins = [dict.fromkeys(names, 1.0) if values is None else values for values in every]
     try:
-        truth = _Reader(tokens, stand_ins).comparison()
+        truths = [_Reader(list(tokens), values).comparison() for values in stand_ins]
     except ClaimError as problem:
         raise ClaimError(f"{claim!r}: {problem}") from None
-    return None if values is None else truth
+    return None if None in every else all(truths)
+
+
+def _values(figures: Mapping[str, str], store: Store) -> dict[str, float] | None:
+    """The value of the figure that each name stands for; None if no machine has all."""
+    found = store.values(sorted(set(figures.values())))
+    return None if found is None else {name: found[figure] for name, figure in figures.items()}
 
 
 def _tokens(claim: str) -> list[tuple[str, str]]:

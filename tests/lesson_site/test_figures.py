@@ -474,6 +474,23 @@ def test_claims_are_evaluated(claim: str, truth: bool | None, store: Store) -> N
     assert truth is holds(claim, store)
 
 
+@pytest.mark.parametrize(
+    ("claim", "truth"),
+    [
+        ("forecast.mnist_64.float16.card.gain < 1", True),
+        ("forecast.large_1024.float16.card.gain > 3", False),
+        ("forecast.large_1024.float32.t4.time > forecast.large_1024.float32.card.time", False),
+        ("forecast.large_1024.float32.t4.time >= forecast.large_1024.float32.card.time", True),
+        ("forecast.large_1024.float32.card.time < mnist_epoch.cuda", None),
+    ],
+)
+def test_a_claim_about_the_readers_card_holds_on_every_card(
+    claim: str, truth: bool | None, store: Store
+) -> None:
+    """One card on which it is wrong makes it false."""
+    assert truth is holds(claim, store)
+
+
 def test_a_claim_compares_figures_of_one_machine(definitions: list[Definition]) -> None:
     """CPU and GPU times of two machines never meet in a claim."""
     fast_cpu = result({"mnist_epoch": {"cpu": entry(0.1)}})
