@@ -12,6 +12,7 @@ float32.
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 from lesson_code.gpu_training.float16_arithmetic import Format, rounded, spacing
@@ -43,12 +44,12 @@ class FloatFormat(Format):
         """What the stored exponent is too large by."""
         return 1 - self.smallest_exponent
 
-    @property
+    @cached_property
     def limit(self) -> float:
         """The number that would follow the largest one."""
         return self.largest + spacing(self.largest, self)
 
-    @property
+    @cached_property
     def largest(self) -> float:
         """The largest number."""
         full = 2 ** (self.exponent_bits + self.fraction_bits)
@@ -69,7 +70,7 @@ class FloatFormat(Format):
         """The largest size that is rounded to zero: half the smallest number, a tie."""
         return self.smallest / 2
 
-    @property
+    @cached_property
     def overflow(self) -> float:
         """The size halfway between the largest number and the one that would follow.
 
