@@ -1,0 +1,1 @@
+"""The float explorer: the switches of a number's bits, and the recorded gradients on a scale."""
