@@ -6,7 +6,9 @@ import { CARD, MACHINE, PROGRESS, ROOT, browserRecord, saveEntry, visitOf } from
 const elements = {
   "compare-machine": async () => (await import("./elements/compare-machine.js")).CompareMachine,
   "continue-reading": async () => (await import("./elements/continue-reading.js")).ContinueReading,
+  "float-switches": async () => (await import("./elements/float-switches.js")).FloatSwitches,
   "forecast-gpu": async () => (await import("./elements/forecast-gpu.js")).ForecastGpu,
+  "gradient-scale": async () => (await import("./elements/gradient-scale.js")).GradientScale,
   "interactive-chart": async () => (await import("./elements/interactive-chart.js")).InteractiveChart,
   "kept-tasks": async () => (await import("./elements/kept-tasks.js")).KeptTasks,
   "laptop-challenge": async () => (await import("./elements/laptop-challenge.js")).LaptopChallenge,

@@ -67,17 +67,21 @@ def bars(outlines: dict[str, str], window: Window, y: float, height: int) -> str
 
 
 def format_row(kind: FloatFormat, window: Window, y: float, chosen: bool) -> str:
-    """A format's range: thin where digits are missing, thick where all are there."""
+    """A format's range: broken where digits are missing, whole where all are there."""
     small, normal = window.place(kind.smallest), window.place(kind.smallest_normal)
     largest = window.place(kind.largest)
-    words = f"{kind.name}: {written(kind.smallest, 2)} to {written(kind.largest, 3)}"
     return (
         f'<g class="float-row c{2 if chosen else 1}" data-format="{kind.name}">'
-        + text("0", y, words, "small")
         + line(small, normal, y + 9, y + 9, "float-subnormal")
         + line(normal, largest, y + 9, y + 9, "float-normal")
         + "</g>"
     )
+
+
+def format_name(kind: FloatFormat, y: float) -> str:
+    """A format's name above its range, and its ends."""
+    ends = f"{written(kind.smallest, 2)} to {written(kind.largest, 5)}"
+    return text("0", y, f"{kind.name}: {ends}", "small float-name")
 
 
 def axis(window: Window, top: float, bottom: float) -> str:
@@ -101,12 +105,17 @@ def drawing(label: str, height: float, content: str) -> str:
 
 
 def whole_line(
-    kinds: tuple[FloatFormat, ...], chosen: FloatFormat, number: float, outlines: dict[str, str]
+    kinds: tuple[FloatFormat, ...],
+    chosen: FloatFormat,
+    number: float,
+    outlines: dict[str, str],
+    note: str,
 ) -> str:
     """Every format's range, one below the other, the gradients, and a line at the number."""
-    y, rows = 34.0, ""
+    y, rows, names = 34.0, "", ""
     for kind in kinds:
         rows += format_row(kind, WHOLE, y, kind is chosen)
+        names += format_name(kind, y)
         y += 34
     bars_top = y
     y += 50
@@ -121,7 +130,8 @@ def whole_line(
         + bars(outlines, WHOLE, bars_top, 50)
         + rows
         + mark
-        + text("0", y + 34, "At the bottom: recorded gradients of the lesson’s model", "small"),
+        + names
+        + text("0", y + 34, note, "small"),
     )
 
 
@@ -134,7 +144,8 @@ def near_line(kind: FloatFormat, outlines: dict[str, str], label: str) -> str:
         axis(NEAR, top, bottom + 26)
         + bars(outlines, NEAR, top, BARS)
         + limits(kind, NEAR, top, bottom + 26)
-        + format_row(kind, NEAR, bottom + 14, chosen=True),
+        + format_row(kind, NEAR, bottom + 14, chosen=True)
+        + format_name(kind, bottom + 14),
     )
 
 

@@ -28,6 +28,7 @@ SWITCHED = (FLOAT16, BFLOAT16)
 SCALED = (FLOAT16, BFLOAT16, E5M2, E4M3)
 FIRST_NUMBER = 1e-6
 FIRST_PLACE = "logits"
+FIRST_EPOCH = 5
 SCALE_POWERS = range(LARGEST_SCALE + 1)
 TABLE_SCALES = (0, 8, 16, 24)
 FORMAT_HEAD = (
@@ -51,7 +52,7 @@ def floats(source: str, options: Options, md: Markdown) -> str:
 
 def _switches() -> str:
     recorded = gradients.read()
-    histogram = recorded.together(FIRST_PLACE, recorded.epochs[-1])
+    histogram = recorded.together(FIRST_PLACE, FIRST_EPOCH)
     outlines = gradients.paths(histogram, FLOAT16, 0)
     pattern = FLOAT16.pattern(FIRST_NUMBER)
     number = FLOAT16.value(pattern)
@@ -60,7 +61,9 @@ def _switches() -> str:
         words.reading(FLOAT16, pattern),
         words.beside(FLOAT16, pattern),
     )
-    drawn = drawing.whole_line(FORMATS, FLOAT16, number, {"kept": "".join(outlines.values())})
+    note = f"Below: recorded gradients at {PLACES[FIRST_PLACE]}, epoch {FIRST_EPOCH}"
+    every = {"kept": "".join(outlines.values())}
+    drawn = drawing.whole_line(FORMATS, FLOAT16, number, every, note)
     head = ("Format", f"{words.written(FIRST_NUMBER)} becomes", *FORMAT_HEAD)
     rows = [[kind.name, words.written(kind.kept(FIRST_NUMBER)), *_facts(kind)] for kind in FORMATS]
     window = drawing.WHOLE
@@ -72,8 +75,8 @@ def _switches() -> str:
     }
     said = "".join(f"<p>{sentence}</p>" for sentence in told)
     return (
-        f'<float-switches data-floats="{_json(data)}"><div class="float-says" role="status">{said}'
-        f'</div><div class="chart-frame">{drawn}</div>'
+        f'<float-switches data-late data-floats="{_json(data)}">'
+        f'<div class="float-says" role="status">{said}</div><div class="chart-frame">{drawn}</div>'
         f"{_table('Six formats', head, rows)}</float-switches>"
     )
 
@@ -96,7 +99,7 @@ def _epochs() -> str:
         one = drawing.small_line(FLOAT16, outlines, f"epoch {epoch}", f"{lost} lost")
         drawn += f'<svg y="{y}" width="100%" height="84" overflow="visible">{one}</svg>'
         y += 88
-    drawn += drawing.axis(drawing.NEAR, 0, y - 12)
+    drawn = drawing.axis(drawing.NEAR, 20, y - 12) + drawn
     label = f"Gradients at {PLACES[FIRST_PLACE]} by size, in {len(recorded.epochs)} epochs"
     rows = [
         [str(epoch), _between(recorded.losses[epoch]), *_lost_by_place(recorded, epoch)]
@@ -123,7 +126,7 @@ def _between(losses: Sequence[float]) -> str:
 
 def _scale() -> str:
     recorded = gradients.read()
-    epoch = recorded.epochs[-1]
+    epoch = FIRST_EPOCH
     histogram = recorded.together(FIRST_PLACE, epoch)
     said = "".join(f"<p>{each}</p>" for each in gradients.sentences(histogram, FLOAT16, 0))
     label = "Recorded gradients by size, and where a format begins and ends"
@@ -139,6 +142,7 @@ def _scale() -> str:
         "formats": [_format_data(kind) for kind in SCALED],
         "places": PLACES,
         "epochs": recorded.epochs,
+        "first": [epoch, FIRST_PLACE],
         "powers": [SCALE_POWERS[0], SCALE_POWERS[-1]],
         "window": [window.low, window.high],
         "counts": {
@@ -147,9 +151,9 @@ def _scale() -> str:
         },
     }
     return (
-        f'<gradient-scale data-floats="{_json(data)}"><div class="float-says" role="status">{said}'
-        f'</div><div class="chart-frame">{drawn}</div>{_table(caption, head, rows)}'
-        f"</gradient-scale>{_source(recorded)}"
+        f'<gradient-scale data-late data-floats="{_json(data)}">'
+        f'<div class="float-says" role="status">{said}</div><div class="chart-frame">{drawn}</div>'
+        f"{_table(caption, head, rows)}</gradient-scale>{_source(recorded)}"
     )
 
 
