@@ -167,7 +167,10 @@ def _texts() -> Iterator[Recipe]:
                 NextToken,
                 targets=(batch, GPT2_SMALL.context),
                 tokens=True,
-                formats=("float32", "bfloat16"),
+                # of the other two, no page asks for float16
+                formats=("float32", *HALVES)
+                if recompute == "selective"
+                else ("float32", "bfloat16"),
             )
 
 
