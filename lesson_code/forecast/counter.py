@@ -55,7 +55,9 @@ class StepCounter(TorchDispatchMode):
         try:
             result = func(*inner_args, **inner_kwargs)
         except NotImplementedError:
-            raise ReadsValuesError(f"the result of {func} depends on values") from None
+            if not changes_in_place(func):
+                raise ReadsValuesError(f"the result of {func} depends on values") from None
+            result = None
 
         def wrap(tensor: torch.Tensor) -> torch.Tensor:
             if tensor.device != META:
@@ -128,6 +130,12 @@ def _on_meta(func: Any, args: Any, kwargs: dict[str, Any]) -> tuple[Any, dict[st
     if sent and kwargs.get("dtype") in (None, args[0].dtype):
         return torch.ops.aten.alias.default, {}
     return func, kwargs | {"device": META}
+
+
+def changes_in_place(func: Any) -> bool:
+    """Whether it is an optimizer's fused update, some of which know no tensors without values."""
+    name = func._schema.name.removeprefix("aten::")
+    return bool(name.startswith("_fused") and name.endswith("_") and not func._schema.returns)
 
 
 def tensors_of(tree: Any) -> list[torch.Tensor]:

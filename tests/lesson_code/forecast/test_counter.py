@@ -162,6 +162,19 @@ def test_checkpointing_saves_memory() -> None:
     assert sum(kept.flop.values()) < sum(recomputed.flop.values())
 
 
+def test_a_fused_update_that_knows_no_such_tensors() -> None:
+    """SGD in one kernel is one launch, which reads and writes weights, gradients and momentum."""
+    model = nn.Linear(30, 20, bias=False)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9, fused=True)
+    batch = torch.empty(7, 30), torch.empty(1)
+
+    step = count_step(model, optimizer, lambda outputs, _: outputs.sum(), batch)
+    without = count(nn.Linear(30, 20, bias=False), torch.empty(7, 30))
+
+    assert without.launches == step.launches
+    assert 3 * 4 * 30 * 20 == step.bytes - without.bytes
+
+
 def test_fused_attention() -> None:
     """Attention in one kernel keeps no table of scores, in 16 bits and in 32."""
 
