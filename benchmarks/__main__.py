@@ -13,10 +13,11 @@ with stopped_quietly():
     import torch
 
     from benchmarks import cases, comparison, forecast_steps, job, provenance
+    from benchmarks import counted_memory as memory_counts
     from benchmarks.arguments import Parser, commit_hash, positive_number
     from benchmarks.cases import Plan
     from benchmarks.validate import validate
-    from results import forecasts, result_file
+    from results import counted_memory, forecasts, result_file
     from results.cases import FILE, written
     from results.catalogue import CatalogueError
     from results.entry import Entry, read_entry
@@ -92,7 +93,7 @@ def _parser() -> argparse.ArgumentParser:
     validate.set_defaults(command=_validate)
 
     count = commands.add_parser(
-        "count", help="count the steps that pages forecast, into results/steps.json: minutes"
+        "count", help="count the steps and the memory that pages forecast, into results: minutes"
     )
     count.set_defaults(command=_count)
 
@@ -184,8 +185,12 @@ def _validate(options: argparse.Namespace) -> int:
 def _count(_: argparse.Namespace) -> int:
     """Count every step that pages forecast, on any machine."""
     counted = forecast_steps.count_all()
-    forecasts.write_steps(counted, torch.__version__.partition("+")[0])
+    version = torch.__version__.partition("+")[0]
+    forecasts.write_steps(counted, version)
     print(f"{forecasts.STEPS}: {len(counted)} steps")
+    memory = memory_counts.count_all()
+    counted_memory.write_counted(memory, version)
+    print(f"{counted_memory.COUNTED}: {len(memory)} configurations")
     return 0
 
 

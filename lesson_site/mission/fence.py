@@ -8,6 +8,7 @@ from markdown import Markdown
 
 from lesson_site.errors import PageError
 from lesson_site.fences import Options, fence
+from lesson_site.mission.counted import counted_panel
 from lesson_site.mission.measured import measured_panel
 from lesson_site.mission.memory_tables import laptop_verdicts
 from lesson_site.mission.payload import FILE, payload_text
@@ -67,6 +68,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "laptop": _element("laptop-challenge"),
     "record": _element("mission-record", says=ASKS),
     "laptop-verdicts": _laptop_verdicts,
+    "counted": counted_panel,
     "measured": measured_panel,
     **{name: partial(static_table, name) for name in TABLES},
 }

@@ -80,6 +80,7 @@ VERDICT: dict[Verdict, str] = {
 }
 FORMAT = {"float32": "FP32", "tf32": "FP32 with TF32 products", "bfloat16": "BF16 autocast"}
 LOADER = {"plain": "no prefetching", "prefetch": "prefetching"}
+LAPTOP_CAPTION = "GPT-2 XL, SGD, full recomputation"
 SHARES = {
     "data": "Waiting for data",
     "transfer": "Transfers",
@@ -214,7 +215,8 @@ def _memory_html(result: Result) -> str:
     )
 
 
-def _name(c: Configuration) -> str:
+def name_of(c: Configuration) -> str:
+    """A configuration in words."""
     return (
         f"{MODEL_NAMES[c.model]}, {REGIME[c.regime]}, {OPTIMIZER[c.optimizer]}, "
         f"{RECOMPUTE[c.recompute]}, batch {c.batch}"
@@ -229,7 +231,7 @@ def _moments(c: Configuration, entries: Entries, skipped: Mapping[str, str]) -> 
     if reserved:
         rows.append(("Reserved by PyTorch", NONE, _gb(reserved.median), NONE, NONE))
     notes = (f"Skipped: {reason}.",) if reason else ()
-    return Table(f"measured-{c.name}", _name(c), HEAD, tuple(rows), notes)
+    return Table(f"measured-{c.name}", name_of(c), HEAD, tuple(rows), notes)
 
 
 def _bytes_row(
@@ -257,14 +259,14 @@ def _every_configuration(entries: Entries, skipped: Mapping[str, str]) -> Table:
             if f"{c.name}.cuda_{phase}" in entries
         }
         if not found:
-            rows.append((_name(c), "skipped" if c.name in skipped else NONE, NONE))
+            rows.append((name_of(c), "skipped" if c.name in skipped else NONE, NONE))
             continue
         pairs = {phase: (e.settings["predicted"], e.median) for phase, e in found.items()}
         agree = sum(within_tolerance(c, phase, *pair) for phase, pair in pairs.items())
         worst = max(pairs, key=lambda phase: abs(pairs[phase][1] / pairs[phase][0] - 1))
         rows.append(
             (
-                _name(c),
+                name_of(c),
                 f"{agree} of {len(pairs)}",
                 f"{MOMENTS[worst]}: {_deviation(*pairs[worst])}",
             )
@@ -344,7 +346,7 @@ def _under_the_cap(entries: Entries) -> Table:
                 "as predicted" if ran == fits else "not as predicted",
             )
         )
-    caption = f"GPT-2 XL, SGD, full recomputation, under a cap of {_cap()}"
+    caption = f"{LAPTOP_CAPTION}, under a cap of {_cap()}"
     head = ("How", "Model", "Measured", "Agreement")
     return Table("measured-laptop", caption, head, tuple(rows))
 
