@@ -1,15 +1,21 @@
 """The pass over the built site: what no Markdown extension can see, since it needs every page.
 
-It packs notebooks and labs for offline work, takes the comments out of our files and the data of
-charts out of pages, leads old addresses to new ones, drops what nothing matches from the theme's
-style sheets, checks each page's links, hosts, leftovers and size, and then writes the
+It packs notebooks, labs and forecast for work elsewhere, takes the comments out of our files and
+the data of charts out of pages, leads old addresses to new ones, drops what nothing matches from
+the theme's style sheets, checks each page's links, hosts, leftovers and size, and then writes the
 Content-Security-Policy into all of them. A second run changes nothing.
 """
 
 from pathlib import Path
 
 from lesson_site.files import write_whole
-from lesson_site.postbuild.bundle import pack_exercises, pack_lab, pack_measuring, pack_notebook
+from lesson_site.postbuild.bundle import (
+    pack_exercises,
+    pack_forecast,
+    pack_lab,
+    pack_measuring,
+    pack_notebook,
+)
 from lesson_site.postbuild.charts import move_chart_data
 from lesson_site.postbuild.comments import strip_comments
 from lesson_site.postbuild.documents import Document, read_documents
@@ -40,6 +46,7 @@ def finish(folder: Path) -> tuple[list[str], list[Size]]:
     pack_lab(folder)
     pack_exercises(folder)
     pack_measuring(folder)
+    pack_forecast(folder)
     strip_comments(folder)
     move_chart_data(folder)
     write_redirects(folder)

@@ -1,4 +1,4 @@
-"""What readers download as one archive: the notebook, the two labs, and what measures a GPU."""
+"""What readers download as one archive: notebooks, labs, what measures a GPU, and the forecast."""
 
 import gzip
 import io
@@ -7,6 +7,7 @@ import zipfile
 from pathlib import Path
 
 from lesson_site.files import write_whole
+from lesson_site.sections import read_section
 
 NOTEBOOK = Path("notebooks/2-3-2-gpu-training.ipynb")
 ARCHIVE = Path("notebooks/gpu-training-notebook.zip")
@@ -24,6 +25,11 @@ MEASURING_NOTEBOOK = Path("notebooks/measure-your-gpu.ipynb")
 MEASURING_ARCHIVE = Path("notebooks/gpu-measuring.zip")
 MEASURING_PACKAGES = ("benchmarks", "lesson_code", "results")
 NO_CODE = ("__pycache__", "benchmarks/results/", "/recorded/", ".lock")
+FORECAST_PAGE = Path("benchmarks/forecast/index.html")
+FORECAST_ARCHIVE = Path("benchmarks/forecast-your-gpu.zip")
+FORECAST_FOLDER = "forecast-your-gpu"
+FORECAST_NEEDS = ("__init__.py", "devices.py", "models.py", "timing.py", "mission/*.py")
+OWN_MODEL = "forecast/own_model.py:training"  # what readers put their own in the place of
 EARLIEST = (1980, 1, 1, 0, 0, 0)  # of every member, so that equal content gives equal bytes
 
 
@@ -132,6 +138,32 @@ def pack_measuring(site: Path, repository: Path = Path()) -> Path | None:
         if not any(part in name for part in NO_CODE)
     }
     return _pack(members, site / MEASURING_ARCHIVE)
+
+
+def pack_forecast(site: Path, package: Path = SUBSET.parent) -> Path | None:
+    """Write the archive of the forecast's command into ``site``, if the site has its page.
+
+    It unpacks to one folder with the shown model and the code that counts: in that folder,
+    `python -m lesson_code.forecast my_model:training` works.
+
+    Args:
+        site: The folder of the built site.
+        package: The folder of ``lesson_code``, from the repository's root.
+
+    Returns:
+        Its path; None if there is nothing to pack.
+    """
+    if not (site / FORECAST_PAGE).is_file():
+        return None
+    files = [path for pattern in FORECAST_NEEDS for path in package.glob(pattern)]
+    files += [path for path in (package / "forecast").iterdir() if path.suffix in (".py", ".toml")]
+    members = {
+        f"{FORECAST_FOLDER}/lesson_code/{path.relative_to(package).as_posix()}": path.read_bytes()
+        for path in files
+    }
+    shown = read_section(OWN_MODEL, package).text
+    members[f"{FORECAST_FOLDER}/my_model.py"] = f"{shown}\n".encode()
+    return _pack(members, site / FORECAST_ARCHIVE)
 
 
 def _pack(members: dict[str, bytes], archive: Path) -> Path:

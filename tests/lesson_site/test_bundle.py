@@ -1,5 +1,6 @@
 """The archives that readers download hold what they need, and nothing more."""
 
+import json
 import shutil
 import subprocess
 import sys
@@ -10,10 +11,12 @@ import pytest
 
 from lesson_site.postbuild.bundle import (
     EXERCISES_PAGE,
+    FORECAST_PAGE,
     LAB_PAGE,
     MEASURING_NOTEBOOK,
     NOTEBOOK,
     pack_exercises,
+    pack_forecast,
     pack_lab,
     pack_measuring,
     pack_notebook,
@@ -89,6 +92,22 @@ def test_the_measuring_archive_is_enough_to_measure(
     assert archive.stat().st_size < 3_000_000
 
 
+@pytest.mark.parametrize("target", ["my_model:training", "lesson_code.forecast.examples:gpt2"])
+def test_the_forecast_runs_where_it_is_unpacked(tmp_path: Path, target: str) -> None:
+    """The shown model and the examples are forecast with nothing of this repository beside."""
+    archive = pack_forecast(site_with(FORECAST_PAGE, tmp_path), REPOSITORY / "lesson_code")
+    assert archive is not None
+    zipfile.ZipFile(archive).extractall(tmp_path)
+
+    command = [sys.executable, "-m", "lesson_code.forecast", target, "--json", "forecast.json"]
+    folder = tmp_path / "forecast-your-gpu"
+    subprocess.run(command, cwd=folder, capture_output=True, check=True)
+
+    content = json.loads((folder / "forecast.json").read_text(encoding="utf-8"))
+    assert target == content["model"]
+    assert 1 == len(content["steps"])
+
+
 def test_equal_content_gives_equal_bytes(tmp_path: Path) -> None:
     """Packing twice changes nothing, so that a second pass over the site does not either."""
     site = site_with(LAB_PAGE, tmp_path)
@@ -107,4 +126,5 @@ def test_a_site_without_them_gets_no_archive(tmp_path: Path) -> None:
     assert None is pack_notebook(tmp_path, SUBSET)
     assert None is pack_lab(tmp_path, STARTER, SUBSET)
     assert None is pack_measuring(tmp_path, REPOSITORY)
+    assert None is pack_forecast(tmp_path, REPOSITORY / "lesson_code")
     assert None is pack_exercises(tmp_path, REPOSITORY / "lesson_code")
