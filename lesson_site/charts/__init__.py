@@ -28,6 +28,12 @@ from lesson_site.errors import PageError
 from lesson_site.fences import Options, fence
 from results.store import Store, open_store
 
+FOR_CARDS: dict[str, Callable[[Store, str], Chart]] = {
+    "amp": amp.draw,
+    "ladder": ladder.draw,
+    "race": race.draw,
+    "sweep": sweep.draw,
+}
 CHARTS: dict[str, Callable[[Store], Chart]] = {
     "amp": amp.draw,
     "channels_last": channels_last.draw,
@@ -51,6 +57,9 @@ def chart(source: str, options: Options, md: Markdown) -> str:
     name = options["show"]
     if name not in CHARTS:
         raise PageError(f"there is no chart {name!r}; there are {', '.join(sorted(CHARTS))}")
-    store = open_store()
-    drawn = with_cards(CHARTS[name](store), store)
-    return to_html(name, drawn, int(md.htmlStash.html_counter))
+    return to_html(name, described(name, open_store()), int(md.htmlStash.html_counter))
+
+
+def described(name: str, store: Store) -> Chart:
+    """The chart of this name, for every card of which it has forecasts."""
+    return with_cards(FOR_CARDS[name], store) if name in FOR_CARDS else CHARTS[name](store)

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from lesson_site.charts.base import (
     CARD,
-    CARD_NAME,
     NOTHING_MEASURED,
     Chart,
     Source,
@@ -13,9 +12,10 @@ from lesson_site.charts.base import (
     listed,
     measured_together,
     noise_warning,
-    on_card,
     times,
+    titled,
 )
+from lesson_site.charts.description import CARD as CARD_PLACE
 from lesson_site.charts.description import Group, Row, Rows, mark_of
 from results.quantities import write
 from results.store import Figure, Store
@@ -55,15 +55,15 @@ class Step:
     peak: Figure | None
 
 
-def draw(store: Store) -> Chart:
+def draw(store: Store, card: str = CARD) -> Chart:
     """Seconds per step in float32 and in shorter formats, with the peak memory beside."""
-    source = measured_together(store, "mixed_precision", "cnn_step")
+    source = measured_together(store, "mixed_precision", "cnn_step", card=card)
     setups = [_steps(source, *setup) for setup in SETUPS]
     steps = [step for setup in setups for step in setup]
     return Chart(
         "Time of a training step in float32 and in mixed precision",
-        finding(steps),
-        Rows([_group(setup) for setup in setups], "s", log=True),
+        finding(steps).replace(CARD_PLACE, source.card_name),
+        Rows([_group(setup, source.card_name) for setup in setups], "s", log=True),
         ("Model", "Device", "Format", "Time per step", "Peak memory"),
         [
             (step.model, _place(step), step.format, step.time, step.peak or "not counted")
@@ -82,7 +82,7 @@ def _steps(
     if not forecast:
         seconds = source.figures(names)
         return [Step(model, "CPU", *of, None) for of in zip(labels, seconds, strict=True)]
-    of_card = [f"forecast.{forecast}.{format}.{CARD}" for format in formats]
+    of_card = [f"forecast.{forecast}.{format}.card" for format in formats]
     seconds = source.or_forecasts(names, [f"{name}.time" for name in of_card])
     peaks = source.or_forecasts(
         [f"{name}_peak" for name in names], [f"{name}.memory" for name in of_card]
@@ -90,16 +90,16 @@ def _steps(
     return [Step(model, "GPU", *of) for of in zip(labels, seconds, peaks, strict=True)]
 
 
-def _group(steps: Sequence[Step]) -> Group:
+def _group(steps: Sequence[Step], card: str) -> Group:
     first, color = steps[0], 1 if steps[0].device == "CPU" else 2
     seconds = [step.time for step in steps]
-    title = f"{first.model}, CPU" if first.device == "CPU" else on_card(first.model, seconds)
+    title = f"{first.model}, CPU" if first.device == "CPU" else titled(first.model, seconds)
     rows = [Row(step.format, color, mark_of(step.time)) for step in steps]
-    return Group(title, rows, card=CARD_NAME)
+    return Group(title, rows, card=card)
 
 
 def _place(step: Step) -> str:
-    return CARD_NAME if is_forecast([step.time]) else step.device
+    return CARD_PLACE if is_forecast([step.time]) else step.device
 
 
 def finding(steps: Sequence[Step]) -> str:
@@ -120,7 +120,7 @@ def _compared(before: Step, after: Step) -> str:
         return ""
     if is_forecast([before.time, after.time]):
         both = [f"{step.time.text} in {step.format}" for step in (before, after)]
-        return f"{before.model}, forecast for a {CARD_NAME}: {listed(both)}."
+        return f"{before.model}, forecast for the {CARD_PLACE}: {listed(both)}."
     quotient = max(slow, quick) / min(slow, quick)
     if quotient < ALIKE:
         speed = "takes about as long as float32"

@@ -1,6 +1,6 @@
 """What every chart consists of, and the HTML that it becomes."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from dataclasses import fields as dataclass_fields
 from html import escape
@@ -18,13 +18,14 @@ from lesson_site.charts.description import (
 from lesson_site.charts.drawing import draw, said, to_svg
 from results.cases import together
 from results.quantities import write
+from results.reader_card import FIRST, on_card
 from results.store import Figure, Store, one_a_machine
 
 NOTHING_MEASURED = "This chart has nothing to draw until somebody measures it."
 NOTHING_RECORDED = "This chart has nothing to draw until somebody records it."
 DASH = "–"
 # Whose forecasts are drawn until the reader chooses another card, and what readers call it
-CARD = "t4"
+CARD = FIRST
 CARD_NAME = read_cards()[CARD].name
 
 Cell = str | Figure
@@ -43,7 +44,7 @@ class Chart:
         head: Titles of the table's columns.
         rows: The same values as a table; a cell is words or a named figure.
         source: Where and when what is measured was measured.
-        cards: By card, its forecasts under the names of those that are drawn.
+        cards: By card, what it says and forecasts under the names of those that are drawn.
     """
 
     title: str
@@ -61,11 +62,13 @@ class CardForecasts:
 
     Attributes:
         label: The card's name.
+        finding: The caption.
         figures: Its forecasts: value, text, low, high and band. They come from the same operations
             as those in whose place they are; what is not forecast for it is not drawn.
     """
 
     label: str
+    finding: str
     figures: Mapping[str, Told]
 
 
@@ -120,7 +123,7 @@ def _source(chart: Chart) -> str:
 
 def _table(chart: Chart) -> str:
     """The values once more, and below them what would measure those that are missing."""
-    head = "".join(f'<th scope="col">{escape(title)}</th>' for title in chart.head)
+    head = "".join(f'<th scope="col"{_words(title)}</th>' for title in chart.head)
     body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in chart.rows)
     needs = dict.fromkeys(
         cell.source
@@ -139,7 +142,7 @@ def _table(chart: Chart) -> str:
 
 def _cell(cell: Cell) -> str:
     if isinstance(cell, str):
-        return f"<td>{escape(cell)}</td>"
+        return f"<td{_words(cell)}</td>"
     band = f", {cell.band}" if cell.band else ""
     text = f"{said(mark_of(cell))}{band}" if cell.known else DASH
     named = f' data-figure="{escape(cell.name)}"' if cell.name else ""
@@ -148,14 +151,37 @@ def _cell(cell: Cell) -> str:
     return f'<td{named} data-kind="{cell.kind}">{escape(text)}</td>'
 
 
-def with_cards(chart: Chart, store: Store) -> Chart:
-    """The chart with the forecasts of every other card."""
-    names = {m.name for m in marks_in(chart.description) if m.kind == "forecast" and m.name}
-    if not names:
+def _words(text: str) -> str:
+    """The rest of a cell's opening and what it says; the browser puts another card's name in."""
+    if CARD_PLACE not in text:
+        return f">{escape(text)}"
+    return f' data-words="{escape(text)}">{escape(text.replace(CARD_PLACE, CARD_NAME))}'
+
+
+def with_cards(draw: Callable[[Store, str], Chart], store: Store) -> Chart:
+    """A chart of the first card's forecasts, with those of every other card.
+
+    Args:
+        draw: Describes it for a card.
+        store: Where figures come from.
+    """
+    chart = draw(store, CARD)
+    if not any(mark.kind == "forecast" and mark.name for mark in marks_in(chart.description)):
         return chart
     others = [card for card in read_cards().values() if card.id != CARD]
-    found = {card.id: CardForecasts(card.name, _of_card(card.id, names, store)) for card in others}
+    found = {card.id: _of_card(chart, draw(store, card.id), card.name) for card in others}
     return replace(chart, cards=found)
+
+
+def _of_card(first: Chart, other: Chart, label: str) -> CardForecasts:
+    """What a chart says for another card; its marks are in the order of the first one's."""
+    pairs = zip(marks_in(first.description), marks_in(other.description), strict=True)
+    figures = {
+        mark.name: (its.value, its.text, its.low, its.high, its.band)
+        for mark, its in pairs
+        if mark.kind == "forecast" and mark.name and its.value is not None
+    }
+    return CardForecasts(label, other.finding, figures)
 
 
 def forecast_of(store: Store, name: str) -> Figure | None:
@@ -169,15 +195,6 @@ def forecast_of(store: Store, name: str) -> Figure | None:
     return store.figure(name) if computes or quantity == "memory" else None
 
 
-def _of_card(card: str, names: Iterable[str], store: Store) -> dict[str, Told]:
-    figures: dict[str, Told] = {}
-    for name in sorted(names):
-        figure = forecast_of(store, name.replace(f".{CARD}.", f".{card}."))
-        if figure is not None:
-            figures[name] = (figure.value, figure.text, figure.low, figure.high, figure.band)
-    return figures
-
-
 # What the charts read
 
 
@@ -188,10 +205,17 @@ class Source:
     Attributes:
         store: The catalogue, with this file alone.
         where: Where and when it was measured; empty if nothing was.
+        card: The card of the forecasts that take the place of what no GPU has measured.
     """
 
     store: Store
     where: str
+    card: str = CARD
+
+    @property
+    def card_name(self) -> str:
+        """What readers call the card."""
+        return read_cards()[self.card].name
 
     def figure(self, name: str) -> Figure:
         """A figure by its name."""
@@ -208,27 +232,28 @@ class Source:
 
         Args:
             names: The measured figures' names.
-            forecasts: Of each, its forecast's name; empty where there is none.
+            forecasts: Of each, its forecast's name with ``card`` in the card's place; empty where
+                there is none.
         """
         measured = self.figures(names)
         if any(figure.known for figure in measured):
             return measured
         return [
-            self._stand_in(name, figure) if name else figure
+            self._stand_in(on_card(name, self.card), figure) if name else figure
             for figure, name in zip(measured, forecasts, strict=True)
         ]
 
     def _stand_in(self, name: str, figure: Figure) -> Figure:
         found = forecast_of(self.store, name)
         if found is None:
-            lacks = f"the {CARD_NAME} has no units for it"
+            lacks = "the card has no units for this format"
             return StandIn(name, figure.what, None, DASH, lacks, "forecast", measured=figure.name)
         fields = {field.name: getattr(found, field.name) for field in dataclass_fields(Figure)}
         return StandIn(**fields, measured=figure.name)
 
 
-def measured_together(store: Store, *cases: str) -> Source:
-    """The file of the machine that has the most of these cases.
+def measured_together(store: Store, *cases: str, card: str = CARD) -> Source:
+    """The file of the machine that has the most of these cases, and a card for forecasts.
 
     Raises:
         ValueError: If the cases are of several groups, so that they may lie in several files.
@@ -244,10 +269,10 @@ def measured_together(store: Store, *cases: str) -> Source:
     result = result if count else None
     only = Store(store.definitions.values(), [result] if result else [], store.citations)
     if result is None:
-        return Source(only, "")
+        return Source(only, "", card)
     commit = result.provenance.get("commit")
     code = f", code at {commit}" if commit else ""
-    return Source(only, f"Medians, measured on {result.where}{code}.")
+    return Source(only, f"Medians, measured on {result.where}{code}.", card)
 
 
 # What the findings are made of
@@ -273,7 +298,7 @@ def is_forecast(figures: Sequence[Figure]) -> bool:
     return any(figure.known and figure.kind == "forecast" for figure in figures)
 
 
-def on_card(title: str, figures: Sequence[Figure]) -> str:
+def titled(title: str, figures: Sequence[Figure]) -> str:
     """A title that names the GPU: the card of the forecasts, or the one that measured."""
     return f"{title}, {CARD_PLACE}" if is_forecast(figures) else f"{title}, GPU"
 

@@ -5,16 +5,16 @@ from dataclasses import dataclass
 
 from lesson_site.charts.base import (
     CARD,
-    CARD_NAME,
     NOTHING_MEASURED,
     Chart,
     Source,
     is_forecast,
     measured_together,
     noise_warning,
-    on_card,
     times,
+    titled,
 )
+from lesson_site.charts.description import CARD as CARD_PLACE
 from lesson_site.charts.description import Group, Row, Rows, mark_of
 from results.store import Figure, Store
 
@@ -64,18 +64,19 @@ class Rung:
         return self.label if self.equal else f"{self.label} (less accurate, so not equal)"
 
 
-def draw(store: Store) -> Chart:
+def draw(store: Store, card: str = CARD) -> Chart:
     """Seconds per epoch of every rung on a logarithmic axis, and the limit computed for each."""
-    source = measured_together(store, "ladder", "matmul", "copies")
+    source = measured_together(store, "ladder", "matmul", "copies", card=card)
     rungs = [rung for _, device, _ in DEVICES for rung in _rungs(source, device)]
     limits = {label: source.figure(f"ladder.{device}_limit") for label, device, _ in DEVICES}
+    name = source.card_name
     groups = [
-        _group([rung for rung in rungs if rung.device == label], limits[label], color)
+        _group([rung for rung in rungs if rung.device == label], limits[label], color, name)
         for label, _, color in DEVICES
     ]
     return Chart(
         "Time of one MNIST epoch on the speed ladder",
-        finding(rungs, limits),
+        finding(rungs, limits).replace(CARD_PLACE, name),
         Rows(groups, "s", log=True),
         ("Rung", "Device", "Time per epoch", "Times as fast", "Test accuracy"),
         [
@@ -86,12 +87,12 @@ def draw(store: Store) -> Chart:
     )
 
 
-def _group(rungs: Sequence[Rung], limit: Figure, color: int) -> Group:
+def _group(rungs: Sequence[Rung], limit: Figure, color: int, card: str) -> Group:
     """A device's rungs, and the limit computed for it."""
     seconds = [rung.time for rung in rungs]
-    title = on_card("One epoch", seconds) if rungs[0].device == "GPU" else "One epoch, CPU"
+    title = titled("One epoch", seconds) if rungs[0].device == "GPU" else "One epoch, CPU"
     rows = [Row(rung.title, color, mark_of(rung.time)) for rung in rungs]
-    return Group(title, rows, [Row("Limit", 3, mark_of(limit))], CARD_NAME)
+    return Group(title, rows, [Row("Limit", 3, mark_of(limit))], card)
 
 
 def _rungs(source: Source, device: str) -> list[Rung]:
@@ -100,7 +101,7 @@ def _rungs(source: Source, device: str) -> list[Rung]:
     listed = [name for name in RUNGS if f"ladder.{device}_{name}" in source.store.definitions]
     keys = [f"ladder.{device}_{name}" for name in listed]
     of_card = [
-        f"forecast.{COUNTED[name]}.{CARD}.epoch" if device == "cuda" and name in COUNTED else ""
+        f"forecast.{COUNTED[name]}.card.epoch" if device == "cuda" and name in COUNTED else ""
         for name in listed
     ]
     rungs = []
@@ -143,8 +144,8 @@ def _best(device: str, rungs: Sequence[Rung], limit: Figure | None) -> str:
     first_value, first = timed[0]
     if is_forecast([best.time]):
         return (
-            f"Forecast for a {CARD_NAME}: {first.time.text} an epoch on the rung “{first.label}”, "
-            f"{first.time.band}."
+            f"Forecast for the {CARD_PLACE}: {first.time.text} an epoch on the rung "
+            f"“{first.label}”, {first.time.band}."
         )
     if best is first:
         return f"On the {device} no rung is faster than the first, {best.time.text} an epoch."

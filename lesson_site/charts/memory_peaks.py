@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lesson_site.charts.base import (
-    CARD,
     NOTHING_MEASURED,
     Chart,
     Source,
@@ -130,7 +129,7 @@ def _peaks(
     source: Source, names: tuple[str, str], counted: tuple[str, str]
 ) -> tuple[Figure, Figure]:
     """Two peaks as a GPU measured them, or as they were counted."""
-    stand_ins = [f"forecast.{step}.{CARD}.memory" if step else "" for step in counted]
+    stand_ins = [f"forecast.{step}.card.memory" if step else "" for step in counted]
     before, after = source.or_forecasts(names, stand_ins)
     return before, after
 

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 from lesson_site.charts.base import (
     CARD,
-    CARD_NAME,
     NOTHING_MEASURED,
     Chart,
     Curve,
@@ -31,10 +30,10 @@ SERIES = (
 )
 
 
-def draw(store: Store) -> Chart:
+def draw(store: Store, card: str = CARD) -> Chart:
     """Samples per second over the batch size, both logarithmic."""
     sizes = _batch_sizes(store)
-    pytorch, browser = _source(store, in_browser=False), _source(store, in_browser=True)
+    pytorch, browser = (_source(store, in_browser, card) for in_browser in (False, True))
     curves = [
         _curve(browser if "browser" in racer else pytorch, label, racer, sizes)
         for label, racer, _, _ in SERIES
@@ -51,9 +50,9 @@ def draw(store: Store) -> Chart:
     ]
     return Chart(
         "Training steps of the lesson’s model: samples per second over the batch size",
-        finding(curves),
-        Plane(below, LEFT, "short_count", series, log=True, card=CARD_NAME),
-        (BELOW, *(curve.label.replace(CARD_PLACE, CARD_NAME) for curve in curves)),
+        finding(curves).replace(CARD_PLACE, pytorch.card_name),
+        Plane(below, LEFT, "short_count", series, log=True, card=pytorch.card_name),
+        (BELOW, *(curve.label for curve in curves)),
         [(f"{size:,}", *(curve.rates[size] for curve in curves)) for size in sizes],
         " ".join(
             [pytorch.where, *(f"In a browser: {r.where}." for r in browser.store.results)]
@@ -69,15 +68,15 @@ def _batch_sizes(store: Store) -> list[int]:
     )
 
 
-def _source(store: Store, in_browser: bool) -> Source:
+def _source(store: Store, in_browser: bool, card: str) -> Source:
     """One file for PyTorch and one for browsers: no curve mixes two, and each is named."""
-    return measured_together(store.only(in_browser), "race")
+    return measured_together(store.only(in_browser), "race", card=card)
 
 
 def _curve(source: Source, label: str, racer: str, sizes: Sequence[int]) -> Curve:
     names = [f"race.width_{WIDTH}.batch_{size}.{racer}" for size in sizes]
     of_card = [
-        f"forecast.race_{WIDTH}_{size}.float32.{CARD}.rate" if racer == "cuda" else ""
+        f"forecast.race_{WIDTH}_{size}.float32.card.rate" if racer == "cuda" else ""
         for size in sizes
     ]
     rates = source.or_forecasts(names, of_card)
@@ -135,6 +134,6 @@ def _forecast_crossing(cpu: Curve, gpu: Curve) -> str:
         surely = (gpu.rates[size].low or 0) > cpu.measured[size]
         ahead = [*ahead, size] if surely else []
     if not ahead:
-        return f"By forecast a {CARD_NAME} is at no size surely ahead of this CPU."
+        return f"By forecast the {CARD_PLACE} is at no size surely ahead of this CPU."
     where = f"from batch size {ahead[0]:,} on"
-    return f"By forecast a {CARD_NAME} is ahead of this CPU over its whole band {where}."
+    return f"By forecast the {CARD_PLACE} is ahead of this CPU over its whole band {where}."

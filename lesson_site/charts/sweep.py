@@ -5,7 +5,6 @@ from collections.abc import Sequence
 
 from lesson_site.charts.base import (
     CARD,
-    CARD_NAME,
     NOTHING_MEASURED,
     Chart,
     Row,
@@ -24,16 +23,16 @@ from results.store import Figure, Store
 Gpus = dict[tuple[int, int], Figure]
 
 
-def draw(store: Store) -> Chart:
+def draw(store: Store, card: str = CARD) -> Chart:
     """Time per training step over hidden width and batch size; the GPU's ratio where measured."""
-    source = measured_together(store, "step_sweep")
+    source = measured_together(store, "step_sweep", card=card)
     entries = source.store.results[0].cases["step_sweep"] if source.store.results else {}
     cells = derived.sweep_cells(entries)
     gpus = _gpus(cells, source)
-    gpu = CARD_NAME if is_forecast(list(gpus.values())) else "GPU"
+    gpu = CARD_PLACE if is_forecast(list(gpus.values())) else "GPU"
     return Chart(
         "Time of one training step over model width and batch size",
-        finding(cells, gpus),
+        finding(cells, gpus).replace(CARD_PLACE, source.card_name),
         _tiles(cells, gpus, source),
         ("Hidden width", "Batch size", "CPU", gpu, "CPU time / GPU time"),
         [_row(cell, gpus[cell.width, cell.batch_size], source) for cell in cells],
@@ -45,7 +44,7 @@ def _gpus(cells: Sequence[Cell], source: Source) -> Gpus:
     """The GPU's times by width and batch size: all measured, or all forecast."""
     sizes = [(cell.width, cell.batch_size) for cell in cells]
     names = [_name(cell, "cuda") for cell in cells]
-    of_card = [f"forecast.sweep_{w}_{b}.float32.{CARD}.time" for w, b in sizes]
+    of_card = [f"forecast.sweep_{w}_{b}.float32.card.time" for w, b in sizes]
     return dict(zip(sizes, source.or_forecasts(names, of_card), strict=True))
 
 
@@ -82,8 +81,8 @@ def _forecast_winning(cells: Sequence[Cell], gpus: Gpus) -> str:
     gpu = sum(high < cpu for cpu, _, high in bands)
     here = sum(low > cpu for cpu, low, _ in bands)
     return (
-        f"By forecast a {CARD_NAME} wins with its whole band in {gpu} of {len(bands)} cells, those "
-        f"with a frame, and this CPU in {here}; the others are too close to call."
+        f"By forecast the {CARD_PLACE} wins with its whole band in {gpu} of {len(bands)} cells, "
+        f"those with a frame, and this CPU in {here}; the others are too close to call."
     )
 
 
@@ -153,4 +152,4 @@ def _tiles(cells: Sequence[Cell], gpus: Gpus, source: Source) -> Tiles:
     names = ("CPU", CARD_PLACE if forecast else "GPU", "CPU time / GPU time")
     columns = [f"{batch:,}" for batch in batches]
     rows = [f"{width:,}" for width in widths]
-    return Tiles(("Batch size", "Width"), columns, rows, tiles, note, names, CARD_NAME)
+    return Tiles(("Batch size", "Width"), columns, rows, tiles, note, names, source.card_name)

@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
 from lesson_code.forecast.cards import read_cards
-from lesson_site.charts import CHARTS, to_html, with_cards
+from lesson_site.charts import CHARTS, described, to_html
 from tests.browser.conftest import (
     AXE,
     LOOKS,
@@ -82,8 +82,7 @@ def charts(*names: str, kind: str = "gpu") -> str:
     """The charts of these names, one below the other, as a page's Markdown holds them."""
     store = made_up.store(kind)
     return "\n\n".join(
-        to_html(name, with_cards(CHARTS[name](store), store), number)
-        for number, name in enumerate(names)
+        to_html(name, described(name, store), number) for number, name in enumerate(names)
     )
 
 
@@ -404,11 +403,18 @@ def test_forecasts_are_those_of_the_chosen_card(open_page: Opener) -> None:
     expect(texts.filter(has_text="forecast 0.75 s")).to_have_count(3)
     expect(texts.filter(has_text=f"One epoch, {H100}")).to_have_count(1)
     expect(ladder.locator(".chart-readout")).to_contain_text(f"Forecasts for {H100}")
+    said = ladder.locator("figcaption")
+    expect(said).to_contain_text(f"Forecast for the {H100}: 0.75 s an epoch")
+    expect(ladder.locator("desc")).to_contain_text(f"Forecast for the {H100}")
+    heads = page.locator("figure.chart-sweep th")
+    expect(heads.nth(3)).to_have_text(H100)
     page.evaluate(keep("card without") + "dispatchEvent(new Event('card-changed'))")
     expect(cell).to_have_text([f"{V100}: {words}" for words in first] + ["–"])
     page.evaluate(forget("card"))
     expect(cell).to_have_text([*first, "–"])
     expect(texts.filter(has_text="One epoch, T4")).to_have_count(1)
+    expect(said).to_contain_text("Forecast for the T4: 3 s an epoch")
+    expect(heads.nth(3)).to_have_text("T4")
 
 
 def test_a_reader_s_gpu_joins_where_a_forecast_stood(open_page: Opener) -> None:

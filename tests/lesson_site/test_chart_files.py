@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lesson_site.charts import CHARTS, to_html, with_cards
+from lesson_site.charts import described, to_html
 from lesson_site.charts.description import to_data, to_json
 from lesson_site.postbuild.charts import move_chart_data
 from tests.lesson_site import made_up
@@ -14,8 +14,7 @@ from tests.lesson_site import made_up
 
 def page_of(name: str, kind: str, number: int = 0) -> str:
     """A page with a chart of made-up values."""
-    store = made_up.store(kind)
-    return f"<p>{to_html(name, with_cards(CHARTS[name](store), store), number)}</p>"
+    return f"<p>{to_html(name, described(name, made_up.store(kind)), number)}</p>"
 
 
 def files_of(html: str) -> list[str]:
@@ -34,8 +33,7 @@ def test_a_chart_s_data_goes_into_a_file(tmp_path: Path, monkeypatch: pytest.Mon
     html = page.read_text(encoding="utf-8")
     (name,) = files_of(html)
     data = json.loads((tmp_path / "assets/charts" / name).read_text(encoding="utf-8"))
-    store = made_up.store("cpu")
-    chart = with_cards(CHARTS["ladder"](store), store)
+    chart = described("ladder", made_up.store("cpu"))
     assert json.loads(to_json(chart.description)) == data["chart"]
     assert to_data(chart.cards) == data["cards"]
     assert ' data-cards=""' in html

@@ -8,9 +8,12 @@ from xml.etree import ElementTree
 
 import pytest
 
+from lesson_code.forecast.cards import read_cards
 from lesson_site.charts import (
     CHARTS,
+    FOR_CARDS,
     amp,
+    described,
     float16_losses,
     hook,
     ladder,
@@ -28,7 +31,6 @@ from lesson_site.charts.base import (
     Curve,
     measured_together,
     to_html,
-    with_cards,
 )
 from lesson_site.charts.description import Mark, Plane, Rows, Tiles, is_empty, marks_in, to_json
 from lesson_site.charts.drawing import draw, to_svg
@@ -269,7 +271,7 @@ def test_a_forecast_carries_the_name_of_what_would_be_measured(
 def test_a_format_that_the_card_lacks_has_a_place_for_another_card() -> None:
     """The T4 computes no bfloat16, an RTX 4090 does; each card brings what it has."""
     chart = amp.draw(made_up.store("cpu"))
-    cards = with_cards(chart, made_up.store("cpu")).cards
+    cards = described("amp", made_up.store("cpu")).cards
     name = "forecast.large_1024.bfloat16.t4.time"
 
     assert name not in {mark.name for mark in drawn_in(chart)}
@@ -277,6 +279,22 @@ def test_a_format_that_the_card_lacks_has_a_place_for_another_card() -> None:
     assert name in cards["rtx-4090"].figures
     assert name not in cards["v100"].figures
     assert "t4" not in cards
+
+
+@pytest.mark.parametrize("name", FOR_CARDS)
+def test_a_caption_speaks_of_the_card_that_the_reader_chose(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It names that card and no other, and so do the columns of the table."""
+    made_up.forecasts(monkeypatch, 3.0)
+    chart = described(name, made_up.store("cpu"))
+
+    finding = chart.cards["h100"].finding
+
+    assert read_cards()["h100"].name in finding
+    assert CARD_NAME not in finding
+    assert CHARTS[name](made_up.store("cpu")).finding == chart.finding
+    assert CARD_NAME not in "".join(chart.head)
 
 
 @pytest.mark.parametrize(
@@ -731,7 +749,7 @@ def test_the_race_of_a_cpu_leaves_out_what_is_missing(monkeypatch: pytest.Monkey
 
     assert (
         "PyTorch on the CPU gets through most samples at batch size 16. "
-        "By forecast a T4 is at no size surely ahead of this CPU."
+        "By forecast the T4 is at no size surely ahead of this CPU."
     ) == said
 
 

@@ -45,6 +45,8 @@ export class InteractiveChart extends HTMLElement {
   /** @type {Promise<Given> | undefined} */
   #given;
   #failed = false;
+  /** @type {Map<ChildNode, string | null>} what was written for the first card */
+  #before = new Map();
 
   get #frame() {
     return /** @type {HTMLElement} */ (this.querySelector(".chart-frame"));
@@ -167,11 +169,27 @@ export class InteractiveChart extends HTMLElement {
     [this.#machine, this.#card] = [mine, chosen];
     this.#drawing = kit.draw(joined.withOwn(joined.withCard(chart, chosen), mine));
     this.#show(this.#drawing);
+    this.#say(chosen);
     const table = this.querySelector("table");
     if (!table) return;
     showForecasts(table, chosen);
     showOwnColumns(table, mine);
   };
+
+  /** The caption and the table's words for a card, or what was written. @param {Card | null} card */
+  #say(card) {
+    const caption = this.parentElement?.querySelector("figcaption")?.firstChild;
+    const words = [...this.querySelectorAll("[data-words]")];
+    for (const part of [caption, this.#svg.querySelector("desc")]) if (part) this.#put(part, card && `${card.finding} `);
+    for (const cell of words) this.#put(cell, card && (cell.getAttribute("data-words") ?? "").replaceAll("{card}", card.label));
+  }
+
+  /** Say something in a place, or again what was written there. @param {ChildNode} place @param {string | null} text */
+  #put(place, text) {
+    const before = this.#before.get(place) ?? place.textContent;
+    this.#before.set(place, before);
+    place.textContent = text ?? before;
+  }
 
   /** @param {Drawing} drawing */
   #show({ nodes, height, spots }) {

@@ -8,7 +8,7 @@ import { CARD } from "./drawing.js";
 /** @typedef {import("./drawing.js").Row} Row */
 /** @typedef {import("../own-machine.js").OwnMachine} OwnMachine */
 /** @typedef {[value: number, text: string, low: number, high: number, band: string]} Told */
-/** @typedef {{label: string, figures: {[name: string]: Told}}} Card forecasts by the names of the T4's */
+/** @typedef {{label: string, finding: string, figures: {[name: string]: Told}}} Card forecasts by the names of the T4's */
 
 const OWN = 4; // the number of the colour of the reader's machine
 const YOURS = "your machine";
