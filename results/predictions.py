@@ -143,7 +143,7 @@ def _memory() -> Iterator[tuple[str, float]]:
 
 
 def _pipeline() -> Iterator[tuple[str, float]]:
-    """Percent of an iteration at the chapter's batch; the model's iterations are never idle."""
+    """Percent of an iteration at the textbook's batch; the model's iterations are never idle."""
     for (format, recompute), loader in itertools.product(RUNS, LOADERS):
         found = pipeline(
             loader == "prefetch", format == "bfloat16", recompute == "full", BASELINE_BATCH

@@ -1,4 +1,4 @@
-"""The tables of the first act: what optimizers and number formats take, beside the chapter's."""
+"""The tables of the first act: what optimizers and number formats take, beside the textbook's."""
 
 from dataclasses import dataclass
 from typing import Literal, get_args
@@ -31,12 +31,12 @@ class OptimizerRow:
 
     Attributes:
         optimizer: Which.
-        weights_and_state: Parameters and state relative to the parameters: the chapter's
+        weights_and_state: Parameters and state relative to the parameters: the textbook's
             multiplier, which leaves the gradients out.
         static_to_sgd: Static bytes relative to plain SGD's.
         static_to_weights: Static bytes relative to the float32 weights.
         static_bytes: Parameters, gradients and state.
-        steps: To converge on GPT-2, as the chapter reports; momentum's is a lower bound, and SGD's
+        steps: To converge on GPT-2, as the textbook reports; momentum's is a lower bound, and SGD's
             is not reported.
     """
 
@@ -112,7 +112,7 @@ def mixed_saving(quantity: Quantity, regime: Regime, batch: int = 1) -> float:
 
 
 def chapter_walkthrough_gb() -> list[float]:
-    """The chapter's own ledger of GPT-2 XL with Adam, in GB, from its rounded inputs.
+    """The textbook's own ledger of GPT-2 XL with Adam, in GB, from its rounded inputs.
 
     Returns:
         In float32; with mixed precision, which halves its activations; with checkpoints besides,

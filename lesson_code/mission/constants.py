@@ -1,6 +1,6 @@
 """Every number of the mission that is not computed, with its source.
 
-"The chapter" is "Model Training", chapter 8 of the textbook that the mission goes with. Its
+"The textbook" is one on machine-learning systems, and its chapter "Model Training". Its
 figures are quoted, not vouched for: several contradict each other, which is the mission's subject.
 A constant without a source is our own choice; its comment says why.
 """
@@ -17,7 +17,7 @@ MODEL_VERSION = "2.0.0"
 GB = 10**9  # bytes; all bars, totals and budgets
 GIB = 2**30  # bytes; what tools report
 
-ROUNDED_PARAMETERS = 1_500_000_000  # GPT-2 XL in the chapter; exactly it is 1,557,611,200
+ROUNDED_PARAMETERS = 1_500_000_000  # GPT-2 XL in the textbook; exactly it is 1,557,611,200
 
 # Bytes per parameter. Sources: Rajbhandari et al., ZeRO (2019), arXiv 1910.02054, section 3.1, for
 # zero_mixed; PyTorch, asked by our tests, for the others: torch.optim makes its state in the type
@@ -140,27 +140,27 @@ LEDGER_AXIS_GB = (100, 200, 400, 800, 1200)
 LAPTOP_AXIS_GB = (20, 50, 100)
 AXIS_MARGIN = 1.02  # so that the bar does not touch the top
 
-# One iteration of the chapter's baseline, GPT-2 on one GPU at batch 32, in hundredths of it.
+# One iteration of the textbook's baseline, GPT-2 on one GPU at batch 32, in hundredths of it.
 BASELINE_BATCH = 32
 DATA_UNITS = 40
 TRANSFER_UNITS = 25
 COMPUTE_UNITS = 35
-LOADER_WORKERS = 8  # the chapter's loader
-HANDOFF_SHARE = 0.05  # of the iteration; what the chapter's loader still shows with prefetching
-MIXED_TRANSFER = 0.5  # the chapter's; under autocast most of them stay in float32
+LOADER_WORKERS = 8  # the textbook's loader
+HANDOFF_SHARE = 0.05  # of the iteration; what the textbook's loader still shows with prefetching
+MIXED_TRANSFER = 0.5  # the textbook's; under autocast most of them stay in float32
 RECOMPUTED_FORWARD = 1 / 3  # of forward and backward: backward takes two forwards
-# The chapter says 60-70 % at batch 16-32 and above 90 % at 256. In between, the logit follows a
+# The textbook says 60-70 % at batch 16-32 and above 90 % at 256. In between, the logit follows a
 # straight line over log2 of the batch, rounded to two decimals.
 KERNEL_EFFICIENCY = {16: 0.60, 32: 0.70, 64: 0.79, 128: 0.86, 256: 0.91}
 # The share of the transfers in which a kernel runs; our calibration. The first makes the baseline
-# the chapter's 45 % exactly, the second all three optimisations 84.6 % against its 85 %; at 0.50
+# the textbook's 45 % exactly, the second all three optimisations 84.6 % against its 85 %; at 0.50
 # float32 would pass the target without mixed precision.
 TRANSFER_BUSY = 0.40
 TRANSFER_BUSY_PREFETCHED = 0.48  # where a loader works ahead; nobody measured why
 
 TARGET_UTILISATION = 0.80
 
-# The chapter's figures, quoted beside ours.
+# The textbook's figures, quoted beside ours.
 CHAPTER_BASELINE_UTILISATION = 0.45
 CHAPTER_OPTIMISED_UTILISATION = 0.85
 CHAPTER_OPTIMISED_SHARES = (0.05, 0.20, 0.75)  # data, transfers, compute

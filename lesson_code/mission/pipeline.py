@@ -1,6 +1,6 @@
 """Where the time of an iteration goes, and what three optimisations make of it.
 
-A model of shares, fitted to the chapter's two profiles; a measured machine will differ. Time is
+A model of shares, fitted to the textbook's two profiles; a measured machine will differ. Time is
 that of one sample, in hundredths of what the baseline takes for it at batch 32.
 """
 
@@ -72,7 +72,7 @@ class Iteration:
 def kernel_efficiency(batch: int) -> float:
     """FLOP/s during compute as a share of the peak.
 
-    Source: the chapter at 16, 32 and 256; in between as ``KERNEL_EFFICIENCY`` says.
+    Source: the textbook at 16, 32 and 256; in between as ``KERNEL_EFFICIENCY`` says.
 
     Args:
         batch: Texts in a batch; one of those that the instrument offers.
@@ -93,7 +93,7 @@ def pipeline(
 
     Args:
         prefetch: Eight workers load behind the device's work, into pinned memory.
-        mixed: Tensor arithmetic in 16 bits; the model halves the transfers, as the chapter does.
+        mixed: Tensor arithmetic in 16 bits; the model halves the transfers, as the textbook does.
         checkpoint: Each layer is recomputed in backward.
         batch: Texts in a batch; one of those that the instrument offers.
         tensor: How many times faster mixed precision computes: 1 leaves that out of the model,

@@ -94,7 +94,7 @@ JOB_TOKENS = 10**9  # a small training set, so that the hours stay readable
 
 
 def parameters(weights: Weights = "exact") -> int:
-    """How many GPT-2 XL has: exactly, as the chapter rounds it, or with the head counted twice.
+    """How many GPT-2 XL has: exactly, as the textbook rounds it, or with the head counted twice.
 
     Raises:
         ValueError: If ``weights`` is unknown.
@@ -149,7 +149,7 @@ def recompute_cost() -> float:
 
 
 def batch_of_chapter_activations() -> float:
-    """At which batch the float32 activations are the 65 GB that the chapter gives for batch 32."""
+    """At which batch the float32 activations are the 65 GB that the textbook gives for batch 32."""
     return CHAPTER_ACTIVATIONS_GB / to_gb(activation_bytes("fp32", "none", 1, GPT2_XL))
 
 
@@ -240,7 +240,7 @@ def largest_mfu() -> float:
 
 
 def implied_mfu(peak: Peak) -> float:
-    """The MFU of the chapter's throughput, for GPT-2 XL.
+    """The MFU of the textbook's throughput, for GPT-2 XL.
 
     Raises:
         ValueError: If the peak is unknown; otherwise as ``mfu_from_throughput``.
@@ -265,7 +265,7 @@ def flop_per_token() -> int:
 
 
 def job_hours() -> float:
-    """Hours that 10⁹ tokens take one A100 at the MFU that the chapter gives for GPT-3."""
+    """Hours that 10⁹ tokens take one A100 at the MFU that the textbook gives for GPT-3."""
     ops = model_flops_per_token(GPT2_XL) * JOB_TOKENS
     return iron_law_seconds(ops, 1, A100_PEAK_FLOP_PER_S, GPT3_MFU) / 3600
 
@@ -344,7 +344,7 @@ def print_four_numbers() -> None:
 
 
 def print_chapter_throughput() -> None:
-    """The MFU that the chapter's tokens per second imply, on three cards."""
+    """The MFU that the textbook's tokens per second imply, on three cards."""
     print(f"{CHAPTER_TOKENS_PER_S:,} tokens/s, {flop_per_token():.4g} FLOP per token")
     for name, peak in PEAKS.items():
         print(f"{PEAK_NAMES[name]:<22}{peak / 1e12:>6.1f} TFLOP/s{implied_mfu(name):>8.1%}")

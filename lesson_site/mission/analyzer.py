@@ -32,9 +32,9 @@ def analyzer() -> dict[str, Any]:
         # Of the baseline's time: what the learner's prediction is compared with.
         "answer": COMPUTE_UNITS,
         "utilisation_ticks": [
-            _tick(CHAPTER_BASELINE_UTILISATION, "chapter baseline"),
+            _tick(CHAPTER_BASELINE_UTILISATION, "textbook baseline"),
             _tick(TARGET_UTILISATION, "target"),
-            _tick(CHAPTER_OPTIMISED_UTILISATION, "chapter optimised"),
+            _tick(CHAPTER_OPTIMISED_UTILISATION, "textbook optimised"),
         ],
         "mfu_ticks": [_tick(GPT3_MFU, "GPT-3 class"), _tick(CURRENT_MFU, "current systems")],
     }

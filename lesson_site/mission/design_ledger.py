@@ -1,4 +1,4 @@
-"""The design ledger of chapter 8: which files are one, and what to say about those that are not.
+"""The design ledger of the mission: which files are one, and what to say about those that are not.
 
 The browser checks the same files in the same way, docs/assets/elements/mission/design-ledger.js;
 ``ledger_schema`` gives it the schema, the sentences and the bounds, and both are tested with the
@@ -29,10 +29,8 @@ CHAPTER = "8"
 LARGEST_BYTES = 64 * 1024
 MOST_LEVELS = 32  # of brackets in brackets; a design ledger has four
 LONGEST_FOUND = 40
-# The labs of the same course that are named with what they are about.
 LAST_CHAPTER = 99
-LABS = {"10": "Compression", "11": "Hardware acceleration"}
-BELONGS = "This file belongs to lab {chapter}{name}."
+BELONGS = "This file has the number {chapter}."
 EXACT_BELOW = 10**15
 DANGEROUS = ("__proto__", "constructor", "prototype")
 # RFC 3339, as "format": "date-time" means it.
@@ -115,7 +113,7 @@ def issue_texts() -> dict[str, str]:
         "E_TYPE": "The wrong kind of value. Allowed: {allowed}.",
         "E_MISSING": "This key is missing. Allowed: {allowed}.",
         "E_UNKNOWN": "No such key here. Known: {allowed}.",
-        "E_CHAPTER": "This page takes the ledger of one chapter. Allowed: {allowed}. {lab}",
+        "E_CHAPTER": "This page takes the mission’s ledger. Allowed: {allowed}. {other}",
         "E_ENUM": "No such choice; small and capital letters differ. Allowed: {allowed}.",
         "E_RANGE": "Out of range. Allowed: {allowed}.",
         "E_VERSION": "A version that this page does not read. Allowed: {allowed}.",
@@ -126,8 +124,7 @@ def issue_texts() -> dict[str, str]:
         "W_FLOOR": "No laptop challenge ends with this figure. The smallest total of a "
         f"configuration is {limits['laptop_smallest_gb']:.2f} GB, and a total of up to "
         f"{limits['laptop_budget_gb']:.1f} GB goes with laptop_fit_achieved: true.",
-        "W_OVERWRITE": f"Chapter {CHAPTER} is in your design ledger already; this would take its "
-        "place.",
+        "W_OVERWRITE": "The mission is in your design ledger already; this would take its place.",
     }
 
 
@@ -138,7 +135,6 @@ def ledger_schema() -> dict[str, Any]:
         "issues": [[code, _severity(code), text] for code, text in issue_texts().items()],
         "bounds": bounds(),
         "codes": CODES,
-        "labs": LABS,
         "belongs": BELONGS,
     }
 
@@ -187,12 +183,12 @@ def validate_ledger(value: Any, others: Mapping[str, Any] | None = None) -> list
 
 
 def field_or(ledgers: Mapping[str, Any], name: str, fallback: Any) -> Any:
-    """A field of chapter 8 as a later lab reads it.
+    """A field of the mission's ledger, for whoever reads it later.
 
     Args:
         ledgers: The ledgers of all chapters, under their numbers as text.
         name: Which of the fields.
-        fallback: What to take if the chapter or the field is missing, or the ledger is no good.
+        fallback: What to take if the ledger or the field is missing, or the ledger is no good.
     """
     ledger = ledgers.get(CHAPTER, {})
     good = all(issue.severity == "warning" for issue in validate_ledger(ledger))
@@ -314,7 +310,10 @@ def _doubts(value: dict[str, Any], others: Mapping[str, Any]) -> Iterator[tuple[
 
 
 def _issue(code: str, steps: Steps, found: str, value: Any = None) -> Issue:
-    blanks = {"allowed": _allowed(code, steps), "lab": _lab(value) if code == "E_CHAPTER" else ""}
+    blanks = {
+        "allowed": _allowed(code, steps),
+        "other": _other(value) if code == "E_CHAPTER" else "",
+    }
     message = issue_texts()[code].format_map(blanks).strip()
     return Issue(code, _path(steps), message, _severity(code), found)
 
@@ -323,12 +322,11 @@ def _severity(code: str) -> Severity:
     return "error" if code.startswith("E_") else "warning"
 
 
-def _lab(value: Any) -> str:
+def _other(value: Any) -> str:
     chapter = value["chapter"]
     if chapter not in range(1, LAST_CHAPTER + 1):
         return ""
-    name = LABS.get(str(int(chapter)))
-    return BELONGS.format(chapter=int(chapter), name=f", {name}" if name else "")
+    return BELONGS.format(chapter=int(chapter))
 
 
 def _allowed(code: str, steps: Steps) -> str:

@@ -422,9 +422,9 @@ def _about_shares() -> tuple[str, ...]:
         "MFU and HFU are measured against what a large matrix product reaches on the same GPU in "
         "the same number format. That is less than the 16-bit peak of the data sheet, by which "
         "the model divides, so a measured MFU reads higher than the model’s.",
-        f"The model’s constants are the chapter’s figures at batch {BASELINE_BATCH}, not this "
+        f"The model’s constants are the textbook’s figures at batch {BASELINE_BATCH}, not this "
         "machine’s. For token data a loader usually takes far less; here each text costs as much "
-        "work as gives the chapter’s share.",
+        "work as gives the textbook’s share.",
         f"{chain} holds in every run, within {TOLERANCE_POINTS} points. A result that breaks it "
         "stops the build of this page.",
     )

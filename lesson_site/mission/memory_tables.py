@@ -41,8 +41,8 @@ from lesson_site.mission.table import Table
 
 NONE = "–"
 ROUNDED = f"{to_gb(ROUNDED_PARAMETERS):.1f} billion"
-WALKTHROUGH_BATCH = 4  # the chapter's activations are about as large as those of four texts
-# Layers under one checkpoint, in the checks of the chapter's figure; 7 is about the square root
+WALKTHROUGH_BATCH = 4  # the textbook's activations are about as large as those of four texts
+# Layers under one checkpoint, in the checks of the textbook's figure; 7 is about the square root
 # of the layers, where the simple argument saves most.
 INTERVALS = (1, 4, 12)
 ROOT_INTERVAL = 7
@@ -197,7 +197,7 @@ def optimizers_table() -> Table:
         head=("FP32", *(OPTIMIZER[row.optimizer] for row in found)),
         rows=(
             (
-                "Parameters + optimizer state, relative to parameters (the chapter’s multiplier)",
+                "Parameters + optimizer state, relative to parameters (the textbook’s multiplier)",
                 *(f"{row.weights_and_state:g}×" for row in found),
             ),
             (
@@ -209,7 +209,7 @@ def optimizers_table() -> Table:
                 *(f"{row.static_to_weights:g}×" for row in found),
             ),
             ("Static total of GPT-2 XL", *(f"{exact_gb(row.static_bytes)} GB" for row in found)),
-            ("Steps to converge, GPT-2 (the chapter)", *(_steps(row) for row in found)),
+            ("Steps to converge, GPT-2 (the textbook)", *(_steps(row) for row in found)),
         ),
         notes=("Static: parameters, gradients and optimizer state, before any activation.",),
     )
@@ -248,7 +248,7 @@ def precision_table() -> Table:
                 for label, quantity, batch in sizes
             ),
             (
-                "The chapter’s own ledger",
+                "The textbook’s own ledger",
                 *(f"{full:.0f} GB", NONE, f"{mixed:.1f} GB → {factor(full / mixed)}", NONE),
             ),
         ),
@@ -278,7 +278,7 @@ def _shrunk(quantity: Quantity, regime: Regime, batch: int) -> str:
 
 
 def checkpointing_table() -> Table:
-    """The chapter's figures of checkpointing beside what the formula gives."""
+    """The textbook's figures of checkpointing beside what the formula gives."""
     times = f"{CHAPTER_CHECKPOINTING_SAVING}×"
     cost = f"{100 * RECOMPUTED_FORWARD:.0f} %"
     argued = even_cost_saving(GPT2_XL.n_layer, ROOT_INTERVAL)
@@ -286,8 +286,8 @@ def checkpointing_table() -> Table:
     every_layer: tuple[Regime, ...] = ("autocast", "fp32")
     return Table(
         name="table-checkpointing",
-        caption=f"The chapter’s {times} is exact for no interval of checkpoints",
-        head=("What is compared", "The chapter", "The formula, GPT-2 XL"),
+        caption=f"The textbook’s {times} is exact for no interval of checkpoints",
+        head=("What is compared", "The textbook", "The formula, GPT-2 XL"),
         rows=(
             *(
                 (f"Activations, 16-bit, a checkpoint {_interval(every)}", times, _saved(every))
@@ -317,7 +317,7 @@ def checkpointing_table() -> Table:
         ),
         notes=(
             "Activations are those of one text; 16-bit means ZeRO-mixed.",
-            f"The chapter’s ledger counts {ROUNDED} parameters and {CHAPTER_ACTIVATIONS_GB} GB of "
+            f"The textbook’s ledger counts {ROUNDED} parameters and {CHAPTER_ACTIVATIONS_GB} GB of "
             "activations; mixed precision halves them, and checkpointing keeps a part of "
             f"1/{CHAPTER_CHECKPOINTING_SAVING}.",
         ),
@@ -335,7 +335,7 @@ def _saved(every: int, regime: Regime = "zero_mixed") -> str:
 
 
 def _walkthrough_memory() -> list[tuple[str, str, str]]:
-    """The chapter's three totals, beside ours with either bookkeeping."""
+    """The textbook's three totals, beside ours with either bookkeeping."""
     full, mixed, checkpointed = (f"{size:.1f} GB" for size in chapter_walkthrough_gb())
     states: tuple[tuple[Regime, Recompute, str], ...] = (
         ("fp32", "none", full),

@@ -1,4 +1,4 @@
-"""The tables of time: the combinations of the pipeline, the chapter's walkthrough, the devices."""
+"""The tables of time: the combinations of the pipeline, the textbook's walkthrough, the devices."""
 
 from lesson_code.mission.architecture import GPT2_XL, model_flops_per_token
 from lesson_code.mission.choices import Device
@@ -90,7 +90,7 @@ def batches_table() -> Table:
 
 
 def walkthrough_table() -> Table:
-    """The chapter's walkthrough beside the instrument; a browser adds the learner's column."""
+    """The textbook's walkthrough beside the instrument; a browser adds the learner's column."""
     found = pipeline_rows()
     baseline, best = (found[f"{switches}/{BASELINE_BATCH}/1"] for switches in ("0/0/0", "1/1/1"))
     prefetched = found[f"1/0/0/{BASELINE_BATCH}/1"]
@@ -138,20 +138,20 @@ def walkthrough_table() -> Table:
     }
     return Table(
         name="table-walkthrough",
-        caption="The chapter’s walkthrough beside this instrument",
+        caption="The textbook’s walkthrough beside this instrument",
         head=(
-            *("Metric", "Chapter, baseline", "Chapter, optimised"),
+            *("Metric", "Textbook, baseline", "Textbook, optimised"),
             *("This instrument, baseline", "This instrument, all three"),
         ),
         rows=tuple(rows.values()),
         notes=(
             f"In the instrument’s two columns memory is that of batch {WALKTHROUGH_BATCH}, whose "
-            "activations are about as large as the chapter’s; every other row is of batch "
+            "activations are about as large as the textbook’s; every other row is of batch "
             f"{BASELINE_BATCH}, whose ledger is {baseline['memory_gb']} and {best['memory_gb']} "
             "GB. Your configuration has one batch throughout.",
-            "The chapter’s run is on a 32 GB V100; its profile was taken after mixed precision "
+            "The textbook’s run is on a 32 GB V100; its profile was taken after mixed precision "
             "and checkpointing were already on.",
-            f"In the chapter’s optimised run the remaining {rest} % is synchronisation, loss "
+            f"In the textbook’s optimised run the remaining {rest} % is synchronisation, loss "
             "scaling and launch latency.",
         ),
         row_ids=tuple(rows),

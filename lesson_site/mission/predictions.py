@@ -36,7 +36,7 @@ def predictions() -> dict[str, Any]:
         f"({exact_gb(optimizer_tax_bytes('fp32', PARAMETERS))} GB exact)",
         "arithmetic": _arithmetic(),
         "percent": {
-            "question": "The chapter profiles a GPT-2 XL training loop on one data-centre GPU, "
+            "question": "The textbook profiles a GPT-2 XL training loop on one data-centre GPU, "
             "with a sensible batch size, no bugs and no augmentation. In one iteration of that "
             "profile, for what share of the wall-clock time does the GPU perform tensor "
             "operations, rather than wait for data or transfers?",
@@ -105,7 +105,7 @@ def _arithmetic() -> list[str]:
         f"state {tax} GB = {adam} GB static, before any activation "
         f"({exact_gb(static_bytes('fp32', 'adam', PARAMETERS))} GB for the exact count). SGD "
         f"takes {sgd} GB.",
-        f"Without gradients that is {weights} → {whole_gb(with_state)} GB, the chapter’s "
+        f"Without gradients that is {weights} → {whole_gb(with_state)} GB, the textbook’s "
         f"{factor(with_state / WEIGHTS_BYTES)}.",
         f"With gradients it is {sgd} → {adam} GB, {factor(ADAM_BYTES / SGD_BYTES)}.",
     ]
@@ -120,7 +120,7 @@ def _guessed(percent: int) -> str:
         "too_low": "Too low.",
     }
     return (
-        f"You said {percent} %; in the chapter’s profile the GPU computes {RIGHT_PERCENT} % of the "
-        "time. "
+        f"You said {percent} %; in the textbook’s profile the GPU computes {RIGHT_PERCENT} % of "
+        "the time. "
         f"{says[prediction2_feedback(percent).text_id]}"
     )

@@ -34,7 +34,7 @@ from lesson_code.mission.recomputation import recompute_flop_factor
 from lesson_site.mission.numbers import exact_gb, factor, gb, percent, times, whole_gb
 
 PARAMETERS = gpt_param_count(GPT2_XL)
-WALKTHROUGH_BATCH = 4  # the batch of memory figures: the chapter's activations are about its size
+WALKTHROUGH_BATCH = 4  # the batch of memory figures: the textbook's activations are about its size
 FLOOR_BYTES = static_bytes("fp32", "sgd", PARAMETERS)
 TWICE = 2.0
 CHECKPOINT_EVERY = 4  # layers, in the answer's example of a coarser checkpoint
@@ -91,7 +91,7 @@ def _mixed_precision() -> dict[str, Any]:
                     "1.3": "The activations as a whole shrink about so much under autocast "
                     f"({saved_activations} at batch 1), since some of them stay in FP32. One "
                     "tensor that is kept in 16 bits shrinks more.",
-                    "1.5": f"A whole run shrinks about so much in the chapter’s ledger: "
+                    "1.5": f"A whole run shrinks about so much in the textbook’s ledger: "
                     f"{chapters}. The blank asks about a single tensor.",
                     "4": f"Then an element would take {full // 4} byte. Sixteen bits are {half}.",
                 },
@@ -137,14 +137,14 @@ def _mixed_precision() -> dict[str, Any]:
         ],
         "after": [
             "The table’s last rows say why 1.5× is tempting: it is about right for a whole run in "
-            f"the chapter’s accounting ({chapters}), activations included.",
+            f"the textbook’s accounting ({chapters}), activations included.",
         ],
         "table": "mixed_feedback",
     }
 
 
 def _checkpointing() -> dict[str, Any]:
-    """The second sentence: what checkpointing saves and costs, in the chapter's figures."""
+    """The second sentence: what checkpointing saves and costs, in the textbook's figures."""
     saving = CHAPTER_CHECKPOINTING_SAVING
     mixed_gb = CHAPTER_ACTIVATIONS_GB / 2
     stored = activation_bytes("zero_mixed", "none", 1, GPT2_XL)
@@ -154,7 +154,7 @@ def _checkpointing() -> dict[str, Any]:
     right_cost = f"{100 * RECOMPUTED_FORWARD:.0f}"
     return {
         "sentence": [
-            "In the chapter’s walkthrough, gradient checkpointing reduces activation memory by ",
+            "In the textbook’s walkthrough, gradient checkpointing reduces activation memory by ",
             " at the cost of ",
             " % additional compute, because ",
             ".",
@@ -164,12 +164,12 @@ def _checkpointing() -> dict[str, Any]:
                 1,
                 {"2": "2×", str(saving): f"{saving}×", "10": "10×", "48": "48×"},
                 str(saving),
-                f"The chapter’s figure: {mixed_gb:.1f} → {mixed_gb / saving:.1f} GB.",
+                f"The textbook’s figure: {mixed_gb:.1f} → {mixed_gb / saving:.1f} GB.",
                 {
-                    "2": "Halving is what mixed precision does to the chapter’s activations "
+                    "2": "Halving is what mixed precision does to the textbook’s activations "
                     f"({CHAPTER_ACTIVATIONS_GB} → {mixed_gb:.1f} GB). Checkpoints come on top.",
                     "10": "The formula comes near for a checkpoint every "
-                    f"{CHECKPOINT_EVERY} layers ({every_fourth:.1f}×). The chapter says less.",
+                    f"{CHECKPOINT_EVERY} layers ({every_fourth:.1f}×). The textbook says less.",
                     "48": f"The model has {layers} layers, but a checkpoint around each still "
                     f"keeps {layers} inputs, and one whole layer while it is recomputed.",
                 },
@@ -209,7 +209,7 @@ def _checkpointing() -> dict[str, Any]:
         "after": [
             f"The formula gives more for this model: {every_fourth:.1f}× for a checkpoint every "
             f"{CHECKPOINT_EVERY} layers (16-bit), {autocast:.1f}× for every layer under autocast, "
-            f"{full:.1f}× in FP32. {saving}× is the chapter’s figure.",
+            f"{full:.1f}× in FP32. {saving}× is the textbook’s figure.",
             f"The cost is {percent(RECOMPUTED_FORWARD)} % of the layers’ work, and "
             f"{percent(recompute_flop_factor('full') - 1)} % of the whole model’s, since the "
             "output projection is not recomputed.",

@@ -303,7 +303,7 @@ def test_a_reset_asks_first_and_clears_its_act_only(opened: Opened) -> None:
 def test_resetting_the_mission_asks_about_the_recorded_decision(
     opened: Opened, removes: bool
 ) -> None:
-    """Nothing of the mission is kept any more; chapter 8 goes only if the learner says so."""
+    """Nothing of the mission is kept any more; the decision goes only if the learner says so."""
     page = opened(target_reached())
     ledgers = {chapter: {"at": AT, "ledger": {"chapter": int(chapter)}} for chapter in "78"}
     page.evaluate(
@@ -313,7 +313,7 @@ def test_resetting_the_mission_asks_about_the_recorded_decision(
     page.get_by_role("button", name="Reset mission").click()
     dialog = page.get_by_role("dialog")
     if removes:
-        dialog.get_by_label("Also remove chapter 8").check()
+        dialog.get_by_label("Also remove the decision").check()
 
     dialog.get_by_role("button", name="Reset mission").click()
 

@@ -236,8 +236,8 @@ def test_the_gauge_names_its_ticks_and_every_chart_has_a_table(opened: Opener) -
     gauge = chart(page, "^Accelerator utilisation 84.6 %, MFU 39.3 %$")
 
     expect(gauge.locator("desc")).to_have_text(
-        "Outer arc: accelerator utilisation 84.6 %; ticks: chapter baseline 45 %, target 80 %, "
-        "chapter optimised 85 %. Inner arc: MFU 39.3 %; ticks: GPT-3 class 45 %, current systems "
+        "Outer arc: accelerator utilisation 84.6 %; ticks: textbook baseline 45 %, target 80 %, "
+        "textbook optimised 85 %. Inner arc: MFU 39.3 %; ticks: GPT-3 class 45 %, current systems "
         "55 %."
     )
     expect(gauge.locator(".pointer")).to_have_count(2)

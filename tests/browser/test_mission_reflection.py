@@ -146,9 +146,9 @@ def test_the_most_effective_fix_is_prefetching(second: Page) -> None:
 
 
 def test_the_chapters_figures_stand_beside_the_formula(second: Page) -> None:
-    """4× and 33 % are the chapter's; the model's own numbers follow once they are checked."""
+    """4× and 33 % are the textbook's; the model's own numbers follow once they are checked."""
     element = reflection(second, 2)
-    expect(element.locator(".reflection-sentence")).to_contain_text("In the chapter’s walkthrough")
+    expect(element.locator(".reflection-sentence")).to_contain_text("In the textbook’s walkthrough")
 
     answer(element, RIGHT[2])
 

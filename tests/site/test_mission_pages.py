@@ -73,8 +73,8 @@ FORBIDDEN = {
     "a bare MFU": r"MFU of (?:its|the) (?:baseline|optimised)",
     "what this place is called": r"mission plan",
 }
-# In one sentence with these words the chapter's two percentages may stand beside the word MFU.
-EXPLAINED = ("accelerator utilisation", "chapter", "impossible", "would be", "cannot", "neither")
+# In one sentence with these words the textbook's two percentages may stand beside the word MFU.
+EXPLAINED = ("accelerator utilisation", "textbook", "impossible", "would be", "cannot", "neither")
 
 
 @cache

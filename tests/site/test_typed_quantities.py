@@ -18,7 +18,7 @@ from tests.building import REPOSITORY
 PAGES = sorted((REPOSITORY / "docs").rglob("*.md"))
 LIST = Path(__file__).with_name("typed_quantities.toml")
 REASONS = ("setting", "definition", "assumed", "quoted", "plan")
-QUOTING = ("you may have read", "the chapter says", "anchor in the chapter")
+QUOTING = ("you may have read", "the textbook says", "anchor in the textbook")
 HIDDEN = (
     re.compile(r"\A---\n.*?\n---\n", re.DOTALL),  # front matter
     re.compile(r"^(?P<edge> *)(?P<mark>`{3,}|~{3,}).*?^(?P=edge)(?P=mark) *$", re.M | re.DOTALL),

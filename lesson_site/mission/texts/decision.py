@@ -34,15 +34,15 @@ MESSAGES: dict[str, str] = {
     "export.shown": "The text stands below. {kept}",
     "export.kept": "It is in your design ledger in this browser too.",
     "export.not_kept": "This browser does not keep it, so keep the file.",
-    "import.here": "Your design ledger holds chapter 8, of {date}.",
-    "import.empty": "Your design ledger holds nothing of chapter 8 yet.",
+    "import.here": "Your design ledger holds a decision of {date}.",
+    "import.empty": "Your design ledger holds nothing of the mission yet.",
     "import.unread": "The file could not be read; choose it again. Nothing was changed.",
     "import.no_checker": "The checker could not be loaded. Nothing was changed; reload the page, "
     "and try again.",
     "import.refused": "Not imported; nothing was changed. {count} to mend:",
     "import.good": "This is a good design ledger. Look at it, and confirm.",
     "import.warned": "This can be imported. Look at it first, since there is doubt:",
-    "import.done": "Imported as chapter 8 of your design ledger. It opens no part of the mission.",
+    "import.done": "Imported into your design ledger. It opens no part of the mission.",
     "import.until_close": "Imported until you close this page: your browser keeps nothing for this "
     "site.",
     "import.not_kept": "Your browser refused to keep it. Nothing was changed.",

@@ -28,5 +28,5 @@ MESSAGES: dict[str, str] = {
     "first if you may want it back.",
     "reset.all.do": "Reset mission",
     "reset.all.done": "The mission is reset.",
-    "reset.decision": "Also remove chapter 8 from my design ledger",
+    "reset.decision": "Also remove the decision from my design ledger",
 }

@@ -32,10 +32,10 @@ COMPENSATED_BYTES = static_bytes("pure16", "sgd", PARAMETERS) + 2 * PARAMETERS
 
 
 def _steps_ratio() -> str:
-    """How many times Adam's steps the chapter gives momentum, at least; SGD takes no fewer."""
+    """How many times Adam's steps the textbook gives momentum, at least; SGD takes no fewer."""
     momentum, adam = CHAPTER_STEPS["momentum"], CHAPTER_STEPS["adam"]
     if momentum is None or adam is None:
-        raise ValueError("the chapter's steps of momentum and of Adam must be known")
+        raise ValueError("the textbook's steps of momentum and of Adam must be known")
     return f"{momentum / adam:.0f}"
 
 
@@ -66,10 +66,10 @@ MESSAGES = {
     "laptop.cost.optimizer": "SGD in place of Adam saves "
     f"{fine_gb(optimizer_tax_bytes('fp32', PARAMETERS))} GB of state "
     f"({fine_gb(optimizer_tax_bytes('pure16', PARAMETERS))} GB in FP16) and takes at least "
-    f"{_steps_ratio()}× the steps, by the chapter’s figures.",
+    f"{_steps_ratio()}× the steps, by the textbook’s figures.",
     "laptop.cost.recompute": "Full recomputation adds "
     f"{100 * RECOMPUTED_FORWARD:.0f} % compute: every layer runs forward once more.",
-    "laptop.cost.batch": "Batch 1 lies far below the batches whose kernel efficiency the chapter "
+    "laptop.cost.batch": "Batch 1 lies far below the batches whose kernel efficiency the textbook "
     f"gives ({100 * KERNEL_EFFICIENCY[SMALLEST_BATCH]:.0f} % at {SMALLEST_BATCH}), and its "
     "gradients are noisier.",
     # Outcomes
@@ -85,8 +85,8 @@ MESSAGES = {
     "laptop.limit_reached": "With FP32-accurate weights, parameters and gradients alone take "
     f"{FLOOR_BYTES // PARAMETERS} bytes × {PARAMETERS:,} = {exact_gb(FLOOR_BYTES)} GB, "
     f"{exact_gb(FLOOR_BYTES - LAPTOP_BYTES)} GB more than this card’s budget. Batch size and "
-    "recomputation touch activations only. Splitting the parameters over several devices is where "
-    "the next volume starts.",
+    "recomputation touch activations only. What is left is to split the parameters over "
+    "several devices.",
     "laptop.limit_reached.autocast": "Mixed precision makes it worse: {total} GB, where FP32 takes "
     f"{SMALLEST_FP32} GB. Under autocast weights and gradients stay FP32, and 16-bit copies of "
     f"{fine_gb(weight_copy_bytes('autocast', GPT2_XL))} GB come on top.",
@@ -128,7 +128,6 @@ MESSAGES = {
     f"each parameter; that makes {exact_gb(COMPENSATED_BYTES)} GB, which does not fit here.",
     "laptop.exit.adapters": "Train small adapters only. The large weights are frozen and need "
     "neither gradients nor state.",
-    "laptop.exit.shard": "Shard the parameters over several devices, in one machine or in many. "
-    f"That {exact_gb(FLOOR_BYTES)} GB exceed {BUDGET} GB is where the next volume’s material on "
-    "sharding begins.",
+    "laptop.exit.shard": "Shard the parameters over several devices, in one machine or in many: "
+    f"each then holds a part of the {exact_gb(FLOOR_BYTES)} GB, and {BUDGET} GB suffice.",
 }

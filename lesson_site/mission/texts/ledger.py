@@ -17,10 +17,10 @@ FLOOR_GB = fine_gb(static_bytes("fp32", "sgd", PARAMETERS))
 
 
 def _steps() -> tuple[int, int]:
-    """The chapter's steps to the same loss, with momentum and with Adam."""
+    """The textbook's steps to the same loss, with momentum and with Adam."""
     momentum, adam = CHAPTER_STEPS["momentum"], CHAPTER_STEPS["adam"]
     if momentum is None or adam is None:
-        raise ValueError("the chapter reports steps for momentum and Adam")
+        raise ValueError("the textbook reports steps for momentum and Adam")
     return momentum, adam
 
 

@@ -55,8 +55,9 @@ MESSAGES = {
     "and up to "
     f"{to_gb(weight_copy_bytes('autocast', GPT2_XL)):.2f} GB of weight copies.",
     "pipeline.cost.checkpointing": f"Costs {100 * RECOMPUTED_FORWARD:.0f} % more compute. "
-    f"Activations get {FEWER_ACTIVATIONS:.1f}× smaller here with mixed precision (the chapter says "
-    f"{CHAPTER_CHECKPOINTING_SAVING}×), which makes room for larger batches or deeper networks.",
+    f"Activations get {FEWER_ACTIVATIONS:.1f}× smaller here with mixed precision (the textbook "
+    f"says {CHAPTER_CHECKPOINTING_SAVING}×), which makes room for larger batches or deeper "
+    "networks.",
     "pipeline.cost.batch": f"Kernel efficiency is {SMALL}–{USUAL} % at batch "
     f"{BATCHES[0]}–{BATCHES[1]} and {LARGE} % at {BATCHES[-1]}. Activations grow with the batch.",
     "pipeline.batch": "A larger batch raises MFU and lowers utilisation: faster kernels finish "

@@ -201,7 +201,7 @@ def test_second_question_stands_in_the_page(payload: dict[str, Any]) -> None:
 
 
 def test_each_optimizers_steps_stand_beside_its_own_memory(payload: dict[str, Any]) -> None:
-    """Momentum saves one of Adam's two vectors, and takes the chapter's steps or more."""
+    """Momentum saves one of Adam's two vectors, and takes the textbook's steps or more."""
     says = payload["messages"]
 
     assert "With momentum you keep 6.23 GB of it" in says["tradeoff.node.not"]

@@ -62,7 +62,7 @@ def test_gap_and_arithmetic() -> None:
     assert PREDICTIONS["gap"] == "12 GB gap (12.46 GB exact)"
     assert sums.startswith("Parameters 6 GB + gradients 6 GB + Adam state 12 GB = 24 GB static")
     assert "(24.92 GB for the exact count). SGD takes 12 GB." in sums
-    assert without == "Without gradients that is 6 → 18 GB, the chapter’s 3×."
+    assert without == "Without gradients that is 6 → 18 GB, the textbook’s 3×."
     assert with_gradients == "With gradients it is 12 → 24 GB, 2×."
 
 
@@ -127,13 +127,13 @@ def test_sentence_has_room_for_three_blanks(number: str) -> None:
 
 
 def test_second_sentence_is_the_chapters() -> None:
-    """The 4× and the 33 % are said to be the chapter's; the formula's figures follow."""
+    """The 4× and the 33 % are said to be the textbook's; the formula's figures follow."""
     said = REFLECTIONS["2"]
     after = " ".join(said["after"])
 
-    assert said["sentence"][0].startswith("In the chapter’s walkthrough, gradient checkpointing")
+    assert said["sentence"][0].startswith("In the textbook’s walkthrough, gradient checkpointing")
     assert all(figure in after for figure in ("9.2×", "13.8×", "19.0×", "33.3 %", "31.8 %"))
-    assert "4× is the chapter’s figure" in after
+    assert "4× is the textbook’s figure" in after
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from lesson_site.mission.tables import IN_PAYLOAD, TABLES, static_table
 
 FOUND = {name: table() for name, table in TABLES.items()}
 
-# Rows as they are known from the literature and the chapter, by table and by the row's heading.
+# Rows as they are known from the literature and the textbook, by table and by the row's heading.
 EXPECTED = {
     "table-static": {
         "SGD": ["12.46 GB (11.61 GiB)", "12.0 GB", "6.23 GB (5.80 GiB)", "6.0 GB"],
@@ -51,13 +51,13 @@ EXPECTED = {
         ],
     },
     "table-optimizers": {
-        "Parameters + optimizer state, relative to parameters (the chapter’s multiplier)": [
+        "Parameters + optimizer state, relative to parameters (the textbook’s multiplier)": [
             *("1×", "2×", "3×")
         ],
         "Static total, relative to SGD’s static total": ["1×", "1.5×", "2×"],
         "Static total, relative to the FP32 weights": ["2×", "3×", "4×"],
         "Static total of GPT-2 XL": ["12.46 GB", "18.69 GB", "24.92 GB"],
-        "Steps to converge, GPT-2 (the chapter)": [
+        "Steps to converge, GPT-2 (the textbook)": [
             "not reported; no better than momentum",
             "about 150,000 or more",
             "about 50,000",
@@ -76,7 +76,7 @@ EXPECTED = {
         "Ledger total, batch 4, store everything": [
             *("91.9 GB", "76.5 GB → 1.20×", "61.6 GB → 1.49×", "48.8 GB → 1.88×")
         ],
-        "The chapter’s own ledger": ["89 GB", "–", "56.5 GB → 1.58×", "–"],
+        "The textbook’s own ledger": ["89 GB", "–", "56.5 GB → 1.58×", "–"],
     },
     "table-checkpointing": {
         "Activations, 16-bit, a checkpoint for every layer": ["4×", "9.18 → 0.558 GB, 16.4×"],
@@ -260,7 +260,7 @@ def test_captions_say_what_the_rows_show() -> None:
     assert combinations.caption.startswith("Only all three together pass 80 % utilisation")
     assert passing == ["Prefetching + mixed precision + checkpointing"]
     assert FOUND["table-checkpointing"].caption == (
-        "The chapter’s 4× is exact for no interval of checkpoints"
+        "The textbook’s 4× is exact for no interval of checkpoints"
     )
     assert not any("4.0×" in cell for cell in kept)
     assert [row[3] for row in batches] == sorted((row[3] for row in batches), key=float)

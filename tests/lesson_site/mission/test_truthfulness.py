@@ -182,21 +182,21 @@ def test_false_statements_would_be_found(sentence: str, statement: str | None) -
 
 
 def test_chapters_figures_are_called_utilisation() -> None:
-    """45 % and 85 % are accelerator utilisation, or said to be the chapter's."""
+    """45 % and 85 % are accelerator utilisation, or said to be the textbook's."""
     guess = re.compile(r"You said \d+ %")
     unnamed = [
         sentence
         for sentence in sentences()
         if re.search(r"\b(?:45|85)(?:\.0)? %", guess.sub("", sentence))
         and re.search("[a-z]", sentence)  # a cell that is a figure alone has its row's heading
-        and not re.search(r"utilisation|chapter", sentence, re.IGNORECASE)
+        and not re.search(r"utilisation|textbook", sentence, re.IGNORECASE)
     ]
 
     assert unnamed == []
 
 
 def test_walkthrough_does_not_call_utilisation_mfu() -> None:
-    """The row of the chapter's 45 and 85 % has utilisation's name, and MFU a row of its own."""
+    """The row of the textbook's 45 and 85 % has utilisation's name, and MFU a row of its own."""
     rows = {row[0]: row[1:] for row in TABLES["table-walkthrough"]().rows}
 
     assert rows["Accelerator utilisation"][:2] == ("45 %", "85 %")

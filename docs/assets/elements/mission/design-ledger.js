@@ -1,4 +1,4 @@
-// The design ledger of chapter 8: made of what the learner did, and checked when a file comes in.
+// The design ledger of the mission: made of what the learner did, and checked when a file comes in.
 // Pure. lesson_site/mission/design_ledger.py makes the same checks, and gives schema, sentences and
 // bounds; both are tested with the same files.
 
@@ -26,7 +26,7 @@ import { fill } from "./draw.js";
 /**
  * What `ledger_schema` in Python writes, with the library that reads the schema.
  * @typedef {{schema: {[keyword: string]: any}, issues: [string, Issue["severity"], string][],
- *   bounds: {[name: string]: any}, codes: {[keyword: string]: string}, labs: {[chapter: string]: string},
+ *   bounds: {[name: string]: any}, codes: {[keyword: string]: string},
  *   belongs: string}} Rules
  * @typedef {Rules & {validate: Validate}} Tools
  */
@@ -235,7 +235,7 @@ function doubts(ledger, { bounds, schema }, others) {
   return places;
 }
 
-/** Under which name the chapter's ledger is kept. @param {Rules["schema"]} schema */
+/** Under which name the mission's ledger is kept. @param {Rules["schema"]} schema */
 export const chapterOf = (schema) => String(schema.properties.chapter.const);
 
 /**
@@ -248,16 +248,15 @@ export const chapterOf = (schema) => String(schema.properties.chapter.const);
  */
 function issueOf(tools, code, steps, found, value = null) {
   const [, severity = "error", text = ""] = tools.issues.find(([other]) => other === code) ?? [];
-  const lab = code === "E_CHAPTER" && isObject(value) ? labOf(value.chapter, tools) : "";
-  const message = fill(text, { allowed: allowedAt(tools.schema, code, steps), lab }).trim();
+  const other = code === "E_CHAPTER" && isObject(value) ? otherOf(value.chapter, tools) : "";
+  const message = fill(text, { allowed: allowedAt(tools.schema, code, steps), other }).trim();
   return { code, path: pathOf(steps, tools.bounds.found), message, severity, found };
 }
 
 /** @param {unknown} chapter @param {Tools} tools */
-function labOf(chapter, { labs, bounds, belongs }) {
+function otherOf(chapter, { bounds, belongs }) {
   if (!Number.isInteger(chapter) || Number(chapter) < 1 || Number(chapter) > bounds.chapters) return "";
-  const name = labs[String(chapter)];
-  return fill(belongs, { chapter: String(chapter), name: name ? `, ${name}` : "" });
+  return fill(belongs, { chapter: String(chapter) });
 }
 
 /** What may stand at a place, as the schema describes it; for an unknown key, the known ones. @param {Rules["schema"]} schema @param {string} code @param {Steps} steps */
