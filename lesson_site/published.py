@@ -126,12 +126,13 @@ def _said(field: str, value: str) -> str:
 
 
 def _shared(group: Group) -> str:
-    """What every figure of the group has in common, as a sentence."""
+    """What every figure of the group has in common, ratios of others aside, as a sentence."""
+    printed = [figure for figure in group.figures if not _compares(figure, group)]
     said = []
     for field in FIELDS:
-        values = {getattr(figure, field) for figure in group.figures if getattr(figure, field)}
-        if field not in (group.rows, group.columns) and len(values) == 1:
-            said.append(_said(field, values.pop()))
+        first, *others = {getattr(figure, field) for figure in printed}
+        if field not in (group.rows, group.columns) and first and not others:
+            said.append(_said(field, first))
     return _sentence(", ".join(said))
 
 

@@ -66,6 +66,16 @@ def test_what_differs_inside_a_row_is_said_in_its_cells() -> None:
     assert ["batch 8", "batch 16", "batch 8"] == small
 
 
+def test_what_one_figure_alone_has_is_not_said_of_all() -> None:
+    """A batch that the other figure's source does not give is that row's, and not the table's."""
+    a100 = figure("a100", "9 per second", card="A100", format="float32")
+
+    caption = texts(drawn(V100, a100), "figcaption")[0]
+
+    assert "batch" not in caption.lower()
+    assert "batch" in texts(drawn(V100, T4), "figcaption")[0].lower()
+
+
 def test_what_differs_between_rows_is_said_in_their_heads() -> None:
     """Said once for the whole row."""
     heads = [
