@@ -51,7 +51,7 @@ START = re.compile(
     re.IGNORECASE,
 )
 OPTION_LINE = re.compile(r"^ {4,}\S")
-REPLIES = {"number": "If you had another number", "place": "Why there?"}
+REPLIES = {"number": "If you had another number", "match": "Each and why", "place": "Why there?"}
 FENCE = re.compile(r"^\s*(`{3,}|~{3,})")
 
 
@@ -214,7 +214,9 @@ class CheckBlock(Block):
         if len(answers) != 1:
             where = line_of(current_page(self.md), f"id: {self.check.id}")
             raise PageError(f"{where}: check: its answer must not stand in a list or a box")
-        if self.check.choices:
+        if self.check.rows:
+            block.append(_rows(self.check))
+        elif self.check.choices:
             choices = etree.SubElement(block, "ol", {"class": "check-choices"})
             for choice in self.check.choices:
                 etree.SubElement(choices, "li").text = choice
@@ -255,6 +257,19 @@ def _highlighted_lines(text: str) -> list[str]:
     """One piece of HTML for each line; the formatter closes its elements at every line's end."""
     html = highlight(text, PythonLexer(stripnl=False, ensurenl=False), HtmlFormatter(nowrap=True))
     return html.rstrip("\n").split("\n")
+
+
+def _rows(check: Check) -> etree.Element:
+    """A list of the rows, and of what each may be; the element makes buttons of the latter."""
+    box = etree.Element("div", {"class": "check-match"})
+    rows = etree.SubElement(box, "ol", {"class": "check-rows"})
+    for row in check.rows:
+        etree.SubElement(rows, "li").text = row
+    etree.SubElement(box, "p").text = "Each is one of these:"
+    options = etree.SubElement(box, "ul", {"class": "check-options"})
+    for choice in check.choices:
+        etree.SubElement(options, "li").text = choice
+    return box
 
 
 def _ticks(must: tuple[str, ...]) -> etree.Element:

@@ -4,7 +4,7 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from lesson_site.differences import compare
@@ -17,10 +17,12 @@ KINDS: dict[str, dict[str, bool]] = {
     "choice": {"choices": True, "right": True},
     "number": {"right": True, "unit": False, "tolerance": False, "replies": False},
     "line": {"code": True, "right": True, "replies": False},
-    "place": {"code": True, "without": True, "places": True},
+    "match": {"options": True, "rows": True},
+    "place": {"code": True, "without": False, "places": True},
     "sentence": {"must": False},
 }
 FEWEST_TICKS, MOST_TICKS = 2, 4
+FEWEST_OPTIONS, MOST_OPTIONS = 2, 4
 
 
 @dataclass(frozen=True)
@@ -45,9 +47,10 @@ class Check:
     Attributes:
         title: Its title, plain text.
         id: Its id on the page, under which the learner's prediction is kept.
-        kind: ``choice``, ``number``, ``line``, ``place`` or ``sentence``.
+        kind: ``choice``, ``number``, ``line``, ``match``, ``place`` or ``sentence``.
         attributes: What a prediction is judged by: ``right``, ``unit``, ``tolerance``.
-        choices: The choices in Markdown, for kind ``choice``.
+        choices: The choices in Markdown, for kinds ``choice`` and ``match``.
+        rows: What a choice is made for, in Markdown, for kind ``match``.
         section: The lines to choose from or to place lines between, ``line`` and ``place``.
         missing: The lines to place, for kind ``place``.
         must: What a good sentence says, in Markdown, for kind ``sentence``.
@@ -59,6 +62,7 @@ class Check:
     kind: str
     attributes: Mapping[str, str]
     choices: tuple[str, ...] = ()
+    rows: tuple[str, ...] = ()
     section: Section | None = None
     missing: tuple[str, ...] = ()
     must: tuple[str, ...] = ()
@@ -167,16 +171,21 @@ def _place(options: dict[str, Any]) -> dict[str, Any]:
 
     A gap is counted by the lines before it: 0 is above the first line.
     """
-    whole = read_section(str(options["code"]))
-    section = read_section(str(options["without"]))
-    lines = compare(section.lines, whole.lines)
-    missing = tuple(line.text for line in lines if line.kind == "added")
-    if not missing or any(line.kind in ("removed", "moved") for line in lines):
-        raise PageError(
-            f"{whole.file} must have lines more than {section.file}, and all of its own"
-        )
     places = options["places"]
-    if not isinstance(places, dict) or len(places) != len(missing):
+    if not isinstance(places, dict) or not places:
+        raise PageError("places must name each line by a part of it")
+    whole = read_section(str(options["code"]))
+    if "without" in options:
+        section = read_section(str(options["without"]))
+        lines = compare(section.lines, whole.lines)
+        missing = tuple(line.text for line in lines if line.kind == "added")
+        if not missing or any(line.kind in ("removed", "moved") for line in lines):
+            raise PageError(f"{whole.file} must have all lines of {section.file}, and some more")
+    else:
+        taken = {_number_of(whole.lines, part, "places") - 1 for part in places}
+        missing = tuple(whole.lines[index] for index in sorted(taken))
+        section = _without(whole, taken)
+    if len(places) != len(missing):
         raise PageError(f"places must name each of the {len(missing)} lines by a part of it")
     gaps: dict[int, list[int]] = {}
     replies = {}
@@ -192,6 +201,39 @@ def _place(options: dict[str, Any]) -> dict[str, Any]:
         "section": section,
         "missing": missing,
         "replies": tuple(replies[number] for number in sorted(replies)),
+    }
+
+
+def _without(section: Section, taken: set[int]) -> Section:
+    kept = [index for index in range(len(section.lines)) if index not in taken]
+    return replace(
+        section,
+        lines=tuple(section.lines[index] for index in kept),
+        numbers=tuple(section.numbers[index] for index in kept),
+    )
+
+
+def _match(options: dict[str, Any]) -> dict[str, Any]:
+    """The rows, what there is to choose for each, and the number of the right one by row."""
+    choices, rows = options["options"], options["rows"]
+    good = isinstance(choices, list) and all(isinstance(each, str) for each in choices)
+    if not good or not FEWEST_OPTIONS <= len(set(choices)) == len(choices) <= MOST_OPTIONS:
+        raise PageError(f"options must be {FEWEST_OPTIONS} to {MOST_OPTIONS} different texts")
+    if not isinstance(rows, dict) or len(rows) < FEWEST_OPTIONS:
+        raise PageError("rows must name at least two, each with what it is and a reply")
+    right, replies = [], []
+    for number, (row, answer) in enumerate(rows.items(), start=1):
+        if not isinstance(answer, dict) or set(answer) != {"is", "reply"}:
+            raise PageError(f"the row {row!r} needs is, one of the options, and reply")
+        if answer["is"] not in choices:
+            raise PageError(f"the row {row!r} is {answer['is']!r}, not one of {', '.join(choices)}")
+        right.append(str(choices.index(answer["is"]) + 1))
+        replies.append(Reply(str(number), f"{row}: {answer['is']}", str(answer["reply"])))
+    return {
+        "attributes": {"right": " ".join(right)},
+        "choices": tuple(choices),
+        "rows": tuple(map(str, rows)),
+        "replies": tuple(replies),
     }
 
 
@@ -272,6 +314,7 @@ READERS = {
     "choice": _choice,
     "number": _number,
     "line": _line,
+    "match": _match,
     "place": _place,
     "sentence": _sentence,
 }

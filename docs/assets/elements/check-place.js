@@ -4,6 +4,7 @@
 // What is chosen is one gap for each line, as in “0 1 7”: how many lines are above it.
 
 import { make } from "./dom.js";
+import { rightlyPlaced } from "./prediction.js";
 
 export class Places {
   /** @type {HTMLLIElement[]} */ #lines;
@@ -84,6 +85,11 @@ export class Places {
   fits(value) {
     const gaps = value.split(" ").map(Number);
     return gaps.length === this.#lines.length && gaps.every((gap) => this.#gaps.has(gap));
+  }
+
+  /** Which lines fit. @param {string} value @param {string} right */
+  judge(value, right) {
+    return rightlyPlaced(value, right);
   }
 
   /** Show a kept answer, or none. @param {string} value @param {boolean[]} right by line */

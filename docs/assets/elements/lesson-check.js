@@ -4,7 +4,7 @@
 // the answer. It sends `check-committed` when a prediction is made.
 
 import { make, part } from "./dom.js";
-import { isRight, readPrediction, rightlyPlaced, verdict } from "./prediction.js";
+import { isRight, readPrediction, verdict } from "./prediction.js";
 import { CHECKS, answersShown, browserRecord, readEntries, saveEntry, showAnswers } from "./record.js";
 
 /** @typedef {import("./prediction.js").Kind} Kind */
@@ -27,8 +27,8 @@ export class LessonCheck extends HTMLElement {
   #always = make("button", { type: "button", className: "check-always" });
   /** @type {HTMLLIElement[]} */
   #options = [];
-  /** @type {import("./check-place.js").Places | undefined} */
-  #places;
+  /** What is answered in several parts. @type {import("./check-place.js").Places | import("./check-match.js").Matches | undefined} */
+  #parts;
 
   get kind() {
     return /** @type {Kind} */ (this.getAttribute("kind"));
@@ -80,13 +80,18 @@ export class LessonCheck extends HTMLElement {
   /** What the learner predicts with; the list of choices or lines is the one on the page.
    * @returns {Promise<Element[]>} */
   async #control() {
-    const list = this.querySelector(":scope > .check-choices, :scope > .check-code");
+    const list = this.querySelector(":scope > :is(.check-choices, .check-code, .check-match)");
     if (!list) return [this.#textControl()];
     const missing = this.querySelector(":scope > .check-missing");
     if (missing) {
       const { Places } = await import("./check-place.js");
-      this.#places = new Places(missing, list, this.id);
+      this.#parts = new Places(missing, list, this.id);
       return [missing, list];
+    }
+    if (this.kind === "match") {
+      const { Matches } = await import("./check-match.js");
+      this.#parts = new Matches(list, this.id);
+      return [list];
     }
     this.#options = [...list.querySelectorAll("li")];
     this.#options.forEach((option, index) => {
@@ -115,7 +120,7 @@ export class LessonCheck extends HTMLElement {
 
   #onCommit() {
     const input = this.#options.length ? this.#inputs.find(({ checked }) => checked) : this.#inputs[0];
-    const read = readPrediction(this.kind, this.#places ? this.#places.value : (input?.value ?? ""));
+    const read = readPrediction(this.kind, this.#parts ? this.#parts.value : (input?.value ?? ""));
     if ("problem" in read) {
       this.#message.textContent = read.problem;
       this.#inputs[0]?.focus();
@@ -124,11 +129,14 @@ export class LessonCheck extends HTMLElement {
     const { value } = read;
     const option = this.#options[Number(value) - 1];
     const text = option ? words(option) : String(value);
+    const right = this.#judge(value);
+    /** @type {Prediction} */
     const prediction = { kind: this.kind, value, text, at: new Date().toISOString() };
+    if (right !== null) prediction.had = right;
     this.#keep(prediction);
     this.#showCommitted(prediction);
     part(this.#yours, "p", HTMLElement).focus();
-    const detail = { id: this.id, kind: this.kind, value, right: this.#judge(value) };
+    const detail = { id: this.id, kind: this.kind, value, right };
     this.dispatchEvent(new CustomEvent("check-committed", { bubbles: true, detail }));
   }
 
@@ -197,7 +205,7 @@ export class LessonCheck extends HTMLElement {
   /** Whether a kept prediction still is about this question. @param {Prediction} kept */
   #fits(kept) {
     if (kept.kind !== this.kind) return false;
-    if (this.#places) return this.#places.fits(String(kept.value));
+    if (this.#parts) return this.#parts.fits(String(kept.value));
     if (!this.#options.length) return true;
     const option = this.#options[Number(kept.value) - 1];
     return option !== undefined && words(option) === kept.text;
@@ -229,7 +237,7 @@ export class LessonCheck extends HTMLElement {
     if (this.dataset.state) this.#open(this.#shown);
     this.#enter("asking", "");
     this.#form.reset();
-    this.#places?.set("");
+    this.#parts?.set("");
     this.#yours.replaceChildren();
     this.#summary("Show the answer without predicting");
   }
@@ -258,10 +266,10 @@ export class LessonCheck extends HTMLElement {
   #replies(value, right) {
     /** @type {string[]} */
     let to = right ? [] : [String(Number(value))];
-    if (this.kind === "place") {
-      const places = rightlyPlaced(String(value), this.getAttribute("right") ?? "[]");
-      this.#places?.set(String(value), places);
-      to = places.flatMap((fits, line) => (fits ? [] : [String(line + 1)]));
+    if (this.#parts) {
+      const fitting = this.#parts.judge(String(value), this.getAttribute("right") ?? "");
+      this.#parts.set(String(value), fitting);
+      to = fitting.flatMap((fits, index) => (fits ? [] : [String(index + 1)]));
     }
     const found = [...this.querySelectorAll(".check-others [data-to]")].filter((reply) => {
       const told = (reply.getAttribute("data-to") ?? "").split(" ").map(Number);
@@ -269,7 +277,7 @@ export class LessonCheck extends HTMLElement {
     });
     return found.map((reply) => {
       const text = part(reply, "dd", HTMLElement).cloneNode(true).childNodes;
-      const said = this.#places ? [...part(reply, "dt", HTMLElement).cloneNode(true).childNodes, ": "] : [];
+      const said = this.#parts ? [...part(reply, "dt", HTMLElement).cloneNode(true).childNodes, ": "] : [];
       return make("p", { className: "check-reply" }, ...said, ...text);
     });
   }
@@ -291,7 +299,7 @@ export class LessonCheck extends HTMLElement {
     this.#fields.disabled = committed;
     if (committed) this.#commit.remove();
     else this.#form.append(this.#commit);
-    this.#form.hidden = committed && !this.#options.length && !this.#places;
+    this.#form.hidden = committed && !this.#options.length && !this.#parts;
     this.#yours.hidden = !committed;
     this.#mark(0, 0);
   }

@@ -1,6 +1,6 @@
 // What a learner typed or chose, read and compared. Pure: texts in, values out.
 
-/** @typedef {"choice" | "number" | "line" | "place" | "sentence"} Kind */
+/** @typedef {"choice" | "number" | "line" | "match" | "place" | "sentence"} Kind */
 
 const SHORTEST_SENTENCE = 10;
 
@@ -29,6 +29,7 @@ export function readPrediction(kind, text) {
       ? { problem: "Write a sentence first; a short one will do." }
       : { value };
   }
+  if (kind === "match") return text ? { value: text } : { problem: "Choose one for each first." };
   if (kind === "place") {
     return text ? { value: text } : { problem: "Place every line first: choose one, then press a gap." };
   }
@@ -50,6 +51,17 @@ export function rightlyPlaced(value, right) {
 }
 
 /**
+ * Which of the rows are matched with what they are.
+ * @param {string} value the number of an option for each row, as in “1 2 1”
+ * @param {string} right
+ * @returns {boolean[]}
+ */
+export function rightlyMatched(value, right) {
+  const chosen = value.split(" ");
+  return right.split(" ").map((option, row) => option === chosen[row]);
+}
+
+/**
  * Whether a prediction is right; null for a sentence, which only its writer can judge.
  * @param {Kind} kind
  * @param {number | string} value
@@ -58,6 +70,7 @@ export function rightlyPlaced(value, right) {
  */
 export function isRight(kind, value, right, tolerance) {
   if (kind === "sentence") return null;
+  if (kind === "match") return rightlyMatched(String(value), right).every(Boolean);
   if (kind === "place") return rightlyPlaced(String(value), right).every(Boolean);
   const number = Number(right);
   return Math.abs(Number(value) - number) <= (tolerance + 1e-9) * Math.abs(number);
@@ -67,7 +80,7 @@ export function isRight(kind, value, right, tolerance) {
 export function verdict(kind, right, exact) {
   if (right === null) return "Compare with the answer, and tick what your sentence says too.";
   if (right) return exact ? "Right." : "Right: close enough.";
-  return { number: "Not quite.", place: "Not all of them." }[String(kind)] ?? "Not this one.";
+  return { number: "Not quite.", match: "Not all of them.", place: "Not all of them." }[String(kind)] ?? "Not this one.";
 }
 
 // What a quiz comes to: outcomes in, sentences out.

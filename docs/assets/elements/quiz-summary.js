@@ -1,21 +1,39 @@
 // <quiz-summary>: what the record says of a quiz, and which parts to reread.
 //
 // It improves on a list whose items each link to a question and to the part that answers it. An
-// item's first link leads to its check. A sentence is judged by its writer, here.
+// item's first link leads to its check, on this page or on another: of that one the record alone
+// speaks. A sentence is judged by its writer, here.
 
 import { CHECKS, browserRecord, readEntries, saveEntry } from "./record.js";
 import { IN_WORDS, sumUp } from "./prediction.js";
 
 /** @typedef {import("./lesson-check.js").LessonCheck} LessonCheck */
 /** @typedef {import("./prediction.js").Outcome} Outcome */
+/** @typedef {{id: string, outcome: Outcome}} Asked */
+
+/** A check of another page, by what the record says of it. @implements {Asked} */
+class Elsewhere {
+  /** @param {string} id */
+  constructor(id) {
+    this.id = id;
+  }
+
+  /** @returns {Outcome} */
+  get outcome() {
+    const kept = readEntries(browserRecord().store, CHECKS)[this.id];
+    if (!kept) return "open";
+    return kept.had === undefined ? "unjudged" : kept.had ? "agreed" : "missed";
+  }
+}
 
 export class QuizSummary extends HTMLElement {
   #total = Object.assign(document.createElement("p"), { className: "quiz-total", role: "status" });
-  /** @type {{check: LessonCheck, item: HTMLLIElement, result: HTMLSpanElement}[]} */
+  /** @type {{check: Asked, item: HTMLLIElement, result: HTMLSpanElement}[]} */
   #questions = [];
 
   async connectedCallback() {
-    await customElements.whenDefined("lesson-check"); // its module may come after this one
+    // Its module may come after this one.
+    if (document.querySelector("lesson-check")) await customElements.whenDefined("lesson-check");
     if (!this.isConnected) return;
     if (!this.#total.isConnected) this.#build();
     document.addEventListener("record-changed", this.#show);
@@ -29,11 +47,13 @@ export class QuizSummary extends HTMLElement {
   #build() {
     for (const item of this.querySelectorAll("li")) {
       const address = item.querySelector("a")?.getAttribute("href") ?? "";
-      const check = document.getElementById(address.replace(/^.*#/, ""));
-      if (!check?.matches("lesson-check")) continue;
+      const id = address.replace(/^.*#/, "");
+      const here = document.getElementById(id);
+      if (!address.includes("#") || (here && !here.matches("lesson-check"))) continue;
       const result = Object.assign(document.createElement("span"), { className: "quiz-result" });
       item.append(result);
-      this.#questions.push({ check: /** @type {LessonCheck} */ (check), item, result });
+      const check = here ? /** @type {LessonCheck} */ (here) : new Elsewhere(id);
+      this.#questions.push({ check, item, result });
     }
     this.prepend(this.#total);
   }
@@ -49,7 +69,7 @@ export class QuizSummary extends HTMLElement {
     this.#total.textContent = sumUp(this.#questions.map(({ check }) => check.outcome));
   };
 
-  /** @param {LessonCheck} check @param {boolean} had */
+  /** @param {Asked} check @param {boolean} had */
   #button(check, had) {
     const button = document.createElement("button");
     const textContent = had ? "I had it" : "Reread";

@@ -94,8 +94,8 @@ export function problemOf(key, name, entry) {
   if (!isObject(entry)) return "is no entry";
   if (!isTime(entry.at)) return "has no valid time";
   if (key === CHECKS) {
-    const type = ["sentence", "place"].includes(String(entry.kind)) ? "string" : "number";
-    if (!["choice", "number", "line", "place", "sentence"].includes(String(entry.kind)))
+    const type = ["sentence", "match", "place"].includes(String(entry.kind)) ? "string" : "number";
+    if (!["choice", "number", "line", "match", "place", "sentence"].includes(String(entry.kind)))
       return "has an unknown kind";
     if (typeof entry.value !== type || entry.value === "" || !isText(entry.text))
       return "has no valid prediction";
