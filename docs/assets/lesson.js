@@ -14,6 +14,7 @@ const elements = {
   "laptop-challenge": async () => (await import("./elements/laptop-challenge.js")).LaptopChallenge,
   "learner-record": async () => (await import("./elements/learner-record.js")).LearnerRecord,
   "lesson-check": async () => (await import("./elements/lesson-check.js")).LessonCheck,
+  "loop-switches": async () => (await import("./elements/loop-switches.js")).LoopSwitches,
   "machine-filter": async () => (await import("./elements/machine-filter.js")).MachineFilter,
   "memory-ledger": async () => (await import("./elements/memory-ledger.js")).MemoryLedger,
   "memory-table": async () => (await import("./elements/memory-table.js")).MemoryTable,

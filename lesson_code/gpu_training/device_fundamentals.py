@@ -7,6 +7,7 @@ dtype but no values. It stands in for the GPU here, since only the place matters
 """
 
 import torch
+from torch import nn
 
 from lesson_code.models import MNISTClassifier
 
@@ -34,6 +35,29 @@ def move_a_model(device: torch.device) -> None:
 
 
 # --8<-- [end:move_a_model]
+
+
+def places_after_moving(device: torch.device) -> dict[str, torch.device]:
+    """Move a model, a loss function and a batch; one of the four moves is not assigned.
+
+    Returns:
+        Where each of them is afterwards.
+    """
+    model = MNISTClassifier()
+    criterion = nn.CrossEntropyLoss(weight=torch.ones(10))
+    images, labels = torch.zeros(64, 1, 28, 28), torch.zeros(64, dtype=torch.long)
+    # --8<-- [start:place]
+    model.to(device)
+    criterion.to(device)
+    images.to(device)
+    labels = labels.to(device)
+    # --8<-- [end:place]
+    return {
+        "model": model.fc1.weight.device,
+        "criterion": criterion.get_buffer("weight").device,
+        "images": images.device,
+        "labels": labels.device,
+    }
 
 
 def print_move_a_tensor() -> None:

@@ -228,7 +228,7 @@ def _match(options: dict[str, Any]) -> dict[str, Any]:
         if answer["is"] not in choices:
             raise PageError(f"the row {row!r} is {answer['is']!r}, not one of {', '.join(choices)}")
         right.append(str(choices.index(answer["is"]) + 1))
-        replies.append(Reply(str(number), f"{row}: {answer['is']}", str(answer["reply"])))
+        replies.append(Reply(str(number), str(row), str(answer["reply"])))
     return {
         "attributes": {"right": " ".join(right)},
         "choices": tuple(choices),

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { isRight, readNumber, readPrediction, rightlyPlaced, verdict } from "../../docs/assets/elements/prediction.js";
+import { isRight, readNumber, readPrediction, rightlyMatched, rightlyPlaced, verdict } from "../../docs/assets/elements/prediction.js";
 
 const NUMBERS = {
   7: 7,
@@ -78,6 +78,12 @@ test("lines are right where every one of them is in a gap of its own", () => {
   assert.equal(isRight("place", "1 4 6", right, 0), false);
 });
 
+test("rows are right one by one", () => {
+  assert.deepEqual(rightlyMatched("1 2 2", "1 2 1"), [true, true, false]);
+  assert.deepEqual(rightlyMatched("1 2", "1 2 1"), [true, true, false]);
+  assert.equal(isRight("match", "1 2 1", "1 2 1", 0), true);
+});
+
 test("tolerance is symmetric and grows with the right number", () => {
   for (let n = 0; n < 1000; n += 1) {
     const right = (Math.random() + 0.01) * 10 ** Math.floor(Math.random() * 20 - 10);
@@ -93,6 +99,7 @@ test("tolerance is symmetric and grows with the right number", () => {
 for (const [kind, text, problem] of [
   ["choice", "", "Choose one of the answers first."],
   ["line", "", "Choose a line first."],
+  ["match", "", "Choose one for each first."],
   ["place", "", "Place every line first: choose one, then press a gap."],
   ["number", "", "Type a number first, such as 12 or 0.5."],
   ["number", "many", "Type a number first, such as 12 or 0.5."],

@@ -110,9 +110,27 @@ Where they are needed.
 ///
 ////
 
+//// check | Match
+    id: sort
+    kind: match
+    options: [data, code]
+    rows:
+      a tensor:
+        is: data
+        reply: It is data.
+      a pickled object:
+        is: code
+        reply: It runs when it is opened.
+Which is which?
+
+/// answer
+So.
+///
+////
+
 <learner-record></learner-record>
 """
-KINDS = ["choose", "count", "pick", "explain", "put"]
+KINDS = ["choose", "count", "pick", "explain", "put", "sort"]
 SENTENCE = "There is too little work in a step."
 DENIED = """Object.defineProperty(window, "localStorage", {
   get() { throw new DOMException("The operation is insecure.", "SecurityError"); } });"""
@@ -181,6 +199,10 @@ def predict(page: Page, name: str, right: bool = True) -> Locator:
         here.get_by_label("batches").fill("1,100" if right else "7")
     elif name == "pick":
         here.get_by_text("loss.backward()" if right else "optimizer.step()").first.click()
+    elif name == "sort":
+        here.get_by_role("radiogroup", name="a tensor").get_by_text("data").click()
+        other = here.get_by_role("radiogroup", name="a pickled object")
+        other.get_by_text("code" if right else "data").click()
     elif name == "put":
         for below in ("model = ", "optimizer = " if right else "model = ", "optimizer.zero_grad"):
             here.get_by_role("button", name=f"Place it before: {below}").click()
@@ -197,6 +219,7 @@ WORDS: dict[str, tuple[str, list[str]]] = {
     "pick": ("Right.", []),
     "explain": ("Compare with the answer, and tick what your sentence says too.", [SENTENCE]),
     "put": ("Right.", []),
+    "sort": ("Right.", []),
 }
 
 
@@ -263,6 +286,10 @@ def test_committing_by_keyboard_alone(open_page: Opener, name: str) -> None:
         page.keyboard.press("ArrowDown")
     elif name == "count":
         page.keyboard.type("1100")
+    elif name == "sort":
+        page.keyboard.press("Space")
+        page.keyboard.press("Tab")
+        page.keyboard.press("ArrowDown")
     elif name == "put":
         for below in ("model = ", "optimizer = ", "optimizer.zero_grad"):
             tab_to(page, f"Place it before: {below}")
@@ -287,6 +314,7 @@ def test_committing_by_keyboard_alone(open_page: Opener, name: str) -> None:
         ("count", "Not quite.", "Seven are the batches of a toy."),
         ("pick", "Not this one.", "It uses the gradients, which must be there by then."),
         ("put", "Not all of them.", "model.to(device): The model has to exist."),
+        ("sort", "Not all of them.", "a pickled object: It runs when it is opened."),
     ],
 )
 def test_a_wrong_prediction_has_its_reply(
@@ -366,6 +394,7 @@ def test_all_answers_can_be_shown_at_once_and_covered_again(open_page: Opener) -
         ("pick", "Choose a line first."),
         ("explain", "Write a sentence first; a short one will do."),
         ("put", "Place every line first: choose one, then press a gap."),
+        ("sort", "Choose one for each first."),
     ],
 )
 def test_committing_nothing_says_what_is_missing(
@@ -596,7 +625,7 @@ def test_a_record_travels_from_one_browser_to_another(open_page: Opener, tmp_pat
     for name in KINDS:
         predict(page, name)
     expect(page.locator("learner-record")).to_contain_text(
-        "This browser keeps 5 predictions and 1 opened section."
+        "This browser keeps 6 predictions and 1 opened section."
     )
     with page.expect_download() as download:
         page.get_by_role("button", name="Export").click()

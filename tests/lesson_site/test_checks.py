@@ -49,6 +49,25 @@ So.
 ///
 ////
 """
+MATCH = """\
+//// check | Say which
+    id: match
+    kind: match
+    options: [float32, float16]
+    rows:
+      the *loss*:
+        is: float32
+        reply: It needs range.
+      the product:
+        is: float16
+        reply: It wants speed.
+Which is which?
+
+/// answer
+So.
+///
+////
+"""
 AFTER = CHOICE + "\n/// after | predict\n## Heading\n\n- a\n///\n"
 LINE = {"id": "x", "kind": "line", "code": "gpu_training/loop_cpu.py:loop"}
 
@@ -144,6 +163,23 @@ def test_lines_to_place_are_those_that_the_other_section_lacks() -> None:
     assert ["1", "2", "3"] == [
         reply.get("data-to") for reply in check.findall("details/details/dl/div")
     ]
+
+
+def test_lines_can_be_taken_out_of_the_section_itself() -> None:
+    """What is placed is what the places name; the rest is there."""
+    text = PLACES.replace("    without: gpu_training/loop_cpu.py:loop\n", "")
+
+    assert convert(PLACES) == convert(text).replace("loop_gpu", "loop_cpu")
+
+
+def test_rows_are_matched_with_options() -> None:
+    """Without JavaScript both lists can be read; what judges counts options from one."""
+    check = check_in(MATCH)
+
+    rows, options = (check.findall(f"div/{kind}/li") for kind in ("ol", "ul"))
+    assert ["the loss", "the product"] == [words(row) for row in rows]
+    assert ["float32", "float16"] == [words(option) for option in options]
+    assert "1 2" == check.get("right")
 
 
 def test_a_sentence_says_what_must_be_in_it() -> None:
@@ -352,7 +388,21 @@ MISTAKES = {
         PLACES.replace("loop_gpu", "x")
         .replace("loop_cpu", "loop_gpu")
         .replace("x.py", "loop_cpu.py"),
-        "must have lines more than",
+        "must have all lines of gpu_training/loop_gpu.py",
+    ),
+    "one option": (MATCH.replace(", float16]", "]"), "options must be 2 to 4 different texts"),
+    "an option twice": (MATCH.replace("[float32, float16]", "[x, x]"), "2 to 4 different texts"),
+    "rows as a list": (
+        re.sub(r"    rows:\n(      .*\n)+", "    rows: [a]\n", MATCH),
+        "at least two",
+    ),
+    "a row that is no option": (
+        MATCH.replace("is: float16", "is: float64"),
+        "the row 'the product' is 'float64', not one of float32, float16",
+    ),
+    "a row without a reply": (
+        MATCH.replace("        reply: It wants speed.\n", ""),
+        "needs is, one of the options, and reply",
     ),
     "after no check": (
         CHOICE + "\n/// after | other\nx\n///\n",

@@ -67,3 +67,17 @@ def test_parameters_keep_their_identity_when_a_model_is_changed() -> None:
 
     assert all(old is new for old, new in zip(before, model.parameters(), strict=True))
     assert {parameter.dtype for parameter in before} == {torch.float64}
+
+
+def test_one_move_of_four_is_lost() -> None:
+    """A model and a loss function move in place, a tensor only by an assignment."""
+    meta = torch.device("meta")
+
+    places = device_fundamentals.places_after_moving(meta)
+
+    assert {
+        "model": meta,
+        "criterion": meta,
+        "images": torch.device("cpu"),
+        "labels": meta,
+    } == places
