@@ -12,16 +12,14 @@ Shapes: images are (N, 1, 28, 28), labels (N,); the data are made up, see ``synt
 """
 
 import copy
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import torch
-from torch import nn
 from torch.nn.functional import cross_entropy
 
-from lesson_code.data import load_mnist, synthetic_digits
+from lesson_code.data import synthetic_digits
 from lesson_code.devices import choose_device, one_thread
 from lesson_code.models import MNISTClassifier
 
@@ -31,7 +29,6 @@ EPOCHS = 5
 BATCH_SIZE = 64
 BASE_RATE = 2.0**-5  # times 2**20 is 32768; SGD on float16 weights refuses rates above 65504
 LOSS_SCALE = 2.0**16  # GradScaler's first factor
-ROUNDS_TO_ZERO = 2.0**-25  # float16 keeps nothing of a number up to here, about 2.98e-8
 
 
 @dataclass(frozen=True)
@@ -265,98 +262,6 @@ def study_adam_in_float16() -> dict[str, list[float]]:
             print(f"{eps:>10}{sum(share == 0 for share in lost):>28}{max(lost):>27.1%}")
             found[eps] = lost
     return found
-
-
-def gradient_sizes(
-    images: torch.Tensor, labels: torch.Tensor, epochs: tuple[int, ...]
-) -> list[dict[str, float]]:
-    """Train in float32 with Adam and look at the gradients on their way between the layers.
-
-    Args:
-        images: (N, 1, 28, 28), float32.
-        labels: (N,), int64.
-        epochs: The epochs, counted from one, in which to look.
-
-    Returns:
-        For each of them the ``epoch``, its average ``loss``, and for the gradients at the
-        ``logits`` and at the ``first_layer``'s output the share that is zero in float32 already,
-        the share of the rest that float16 would round to zero, and the share of the rest that
-        lies below its smallest number with all digits.
-    """
-    torch.manual_seed(42)
-    model = MNISTClassifier()
-    optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
-    order = torch.Generator().manual_seed(1)
-    rows = []
-    for epoch in range(1, max(epochs) + 1):
-        batches = torch.randperm(len(images), generator=order).split(BATCH_SIZE)
-        total_loss = 0.0
-        with _gradients_at({"logits": model.fc3, "first_layer": model.fc1}) as gradients:
-            for batch in batches:
-                optimizer.zero_grad()
-                loss = cross_entropy(model(images[batch]), labels[batch])
-                loss.backward()
-                optimizer.step()
-                total_loss += loss.item() * len(batch)
-        if epoch in epochs:
-            row = {"epoch": float(epoch), "loss": total_loss / len(images)}
-            for name, kept in gradients.items():
-                sizes = torch.cat([gradient.flatten() for gradient in kept]).abs()
-                rest = sizes[sizes > 0]
-                row[f"{name}_zero_share"] = 1 - len(rest) / len(sizes)
-                row[f"{name}_lost_share"] = (rest <= ROUNDS_TO_ZERO).float().mean().item()
-                row[f"{name}_subnormal_share"] = (rest < 2**-14).float().mean().item()
-            rows.append(row)
-    return rows
-
-
-@contextmanager
-def _gradients_at(layers: dict[str, nn.Module]) -> Iterator[dict[str, list[torch.Tensor]]]:
-    """Collect, by name, the gradient of each layer's output in every backward pass."""
-    gradients: dict[str, list[torch.Tensor]] = {name: [] for name in layers}
-
-    def watch(kept: list[torch.Tensor]) -> Any:
-        def hook(_layer: nn.Module, _inputs: object, output: torch.Tensor) -> None:
-            output.register_hook(kept.append)
-
-        return hook
-
-    hooks = [layer.register_forward_hook(watch(gradients[name])) for name, layer in layers.items()]
-    try:
-        yield gradients
-    finally:
-        for hook in hooks:
-            hook.remove()
-
-
-def print_gradient_sizes() -> list[dict[str, float]]:
-    """Print how many gradients of an ordinary float32 run float16 would round to zero.
-
-    Returns:
-        What ``gradient_sizes`` gives for 2,000 images of MNIST.
-    """
-    images, labels = _first_images(2000)
-    with one_thread():
-        rows = gradient_sizes(images, labels, epochs=(1, 5, 10, 20, 40))
-    print("A float32 run on the first 2,000 of them (Adam, learning rate 0.001)")
-    print("zero: share of the gradients that are exactly zero in float32")
-    print("lost: share of the others that float16 would round to zero")
-    print(f"\n{'':16}{'at the logits':>24}{'at layer 1':>24}")
-    print(f"{'epoch':>6}{'loss':>10}" + f"{'zero':>14}{'lost':>10}" * 2)
-    for row in rows:
-        print(
-            f"{row['epoch']:>6.0f}{row['loss']:>10.4f}"
-            f"{row['logits_zero_share']:>14.1%}{row['logits_lost_share']:>10.1%}"
-            f"{row['first_layer_zero_share']:>14.1%}{row['first_layer_lost_share']:>10.1%}"
-        )
-    return rows
-
-
-def _first_images(count: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """The first training images and labels of the subset, as tensors."""
-    dataset = load_mnist(source="subset")
-    samples = [dataset[i] for i in range(count)]
-    return torch.stack([s[0] for s in samples]), torch.tensor([s[1] for s in samples])
 
 
 def zeros_after_unscaling(device: torch.device) -> dict[str, float]:

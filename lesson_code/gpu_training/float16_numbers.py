@@ -7,21 +7,6 @@ in training, a short range.
 import torch
 
 
-def print_float16_facts() -> None:
-    """Print the limits of float16 beside those of float32."""
-    formats = [torch.finfo(torch.float16), torch.finfo(torch.float32)]
-    facts: dict[str, list[float]] = {
-        "bytes": [f.bits // 8 for f in formats],
-        "largest number": [f.max for f in formats],
-        "smallest with all its digits": [f.smallest_normal for f in formats],
-        "smallest above zero": [f.smallest_normal * f.eps for f in formats],
-        "spacing just above 1": [f.eps for f in formats],
-    }
-    print(f"{'':30}{'float16':>12}{'float32':>14}")
-    for name, (half, single) in facts.items():
-        print(f"{name:30}{half:>12.5g}{single:>14.5g}")
-
-
 # --8<-- [start:small_numbers]
 def print_small_numbers() -> None:
     """Print what float16 keeps of small numbers, and of numbers near its upper end."""

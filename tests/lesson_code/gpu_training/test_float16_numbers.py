@@ -20,21 +20,6 @@ def in_float16(number: float) -> float:
     return torch.tensor(number, dtype=torch.float16).item()
 
 
-def test_facts_are_those_of_the_format(capsys: pytest.CaptureFixture[str]) -> None:
-    """Bytes, largest, smallest with all digits, smallest above zero, spacing: half, then single."""
-    float16_numbers.print_float16_facts()
-
-    rows = [tuple(float(number) for number in row[-2:]) for row in printed_rows(capsys)]
-
-    assert rows == [
-        (2, 4),
-        (65504, pytest.approx(3.4028e38, rel=1e-4)),
-        (pytest.approx(2**-14, rel=1e-4), pytest.approx(2**-126, rel=1e-4)),
-        (pytest.approx(2**-24, rel=1e-4), pytest.approx(2**-149, rel=1e-4)),
-        (pytest.approx(2**-10, rel=1e-4), pytest.approx(2**-23, rel=1e-4)),
-    ]
-
-
 def test_small_numbers_lose_digits_first_and_vanish_last(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
