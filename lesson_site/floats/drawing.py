@@ -90,7 +90,7 @@ def axis(window: Window, top: float, bottom: float) -> str:
     for tick in window.ticks():
         at = window.place(tick)
         share = float(at[:-1])
-        anchor = " end" if share > 92 else "" if share < 8 else " middle"
+        anchor = " end" if share > 92 else "" if share < 3 else " middle"
         drawn += line(at, at, top, bottom, "grid")
         drawn += text(at, bottom + 15, written(tick), f"small{anchor}")
     return drawn

@@ -61,7 +61,7 @@ def _switches() -> str:
         words.reading(FLOAT16, pattern),
         words.beside(FLOAT16, pattern),
     )
-    note = f"Below: recorded gradients at {PLACES[FIRST_PLACE]}, epoch {FIRST_EPOCH}"
+    note = f"The hill: recorded gradients at {PLACES[FIRST_PLACE]}, epoch {FIRST_EPOCH}"
     every = {"kept": "".join(outlines.values())}
     drawn = drawing.whole_line(FORMATS, FLOAT16, number, every, note)
     head = ("Format", f"{words.written(FIRST_NUMBER)} becomes", *FORMAT_HEAD)

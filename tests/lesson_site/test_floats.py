@@ -120,6 +120,14 @@ def test_the_logits_lose_most_and_the_weights_least(recorded: Recorded) -> None:
         assert min(layer) > max(weights)
 
 
+@pytest.mark.parametrize("epoch", [10, 20])
+def test_the_smallest_gradient_of_a_sure_model_is_a_peak(recorded: Recorded, epoch: int) -> None:
+    """With every seed the bin that ends at 2**-29 is larger than those beside it."""
+    for run in recorded.counts["logits", epoch]:
+        below, peak, above = (sum(run.bins[exponent]) for exponent in (-31, -30, -29))
+        assert below < peak > above
+
+
 def test_most_gradients_of_the_first_epoch_are_above_the_edge(recorded: Recorded) -> None:
     """At every place, with every seed."""
     assert all(max(lost_shares(recorded, place, 1, 0)) < 0.5 for place in PLACES)

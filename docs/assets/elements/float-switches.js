@@ -34,7 +34,7 @@ export class FloatSwitches extends HTMLElement {
       button("Next below", () => this.#step(0)),
       button("Next above", () => this.#step(1)),
       button("Smallest", () => this.#go(this.#kind.smallest)),
-      button("Smallest with all digits", () => this.#go(this.#kind.smallestNormal)),
+      button("Smallest normal", () => this.#go(this.#kind.smallestNormal)),
       button("Largest", () => this.#go(this.#kind.largest)),
     );
     const legend = make("legend", { textContent: "A number of 16 bits" });
