@@ -340,14 +340,19 @@ def _recorded(definition: Definition) -> Figure:
     try:
         for step in definition.fields["at"]:
             value = value[step]
-        text = quantities.write(value, definition.unit, recording.spread(definition.fields["at"]))
+        spread = recording.spread(definition.fields["at"])
+        text = quantities.write(value, definition.unit, spread)
     except (KeyError, IndexError, TypeError, ValueError) as problem:
         way = " / ".join(str(step) for step in definition.fields["at"])
         raise FigureError(
             f"the recording of {target} has no number at {way} ({problem!r})"
         ) from None
+    exact = definition.fields.get("exact", False)
+    if exact and spread:
+        raise FigureError(f"{definition.name} is said to be exact, and its recording moved")
     source = recording.caption.removesuffix(".")
-    return Figure(definition.name, definition.what, value, text, source)
+    kind: Kind = "exact" if exact else "measured"
+    return Figure(definition.name, definition.what, value, text, source, kind)
 
 
 def open_store(root: Path = Path()) -> Store:

@@ -12,7 +12,8 @@ from:
     difference  the first minus the second
     rate        what one measured entry works through in a second: FLOP, bytes or samples
     derived     a function of results/derived.py over the case that ``case`` names
-    recorded    a value in what a recorded snippet returned: "module:function" and the way to it
+    recorded    a value in what a recorded snippet returned: "module:function" and the way to it;
+                with ``exact`` one that it counts, and that is the same on every machine
     computed    a function of lesson_code/accounting.py with its arguments, or of another module
                 of lesson_code that needs no PyTorch, "mission.worked:parameters", or of
                 results: "results.accuracy:median_error". An argument "[[name]]" is that figure's

@@ -325,6 +325,24 @@ def test_a_figure_computed_from_others_needs_values_of_one_kind(
         store.figure("x")
 
 
+@pytest.mark.parametrize(("exact", "kind"), [(True, "exact"), (False, "measured")])
+def test_what_a_snippet_counts_is_exact(exact: bool, kind: str) -> None:
+    """Bytes of weights were multiplied, and no machine measured them."""
+    fields = {"recorded": "lab/number_formats:print_weights", "at": ["gpt3", "float32"]}
+    store = Store([Definition("x", "-", "recorded", "gigabytes", fields | {"exact": exact})])
+
+    assert (f"700{NBSP}GB", kind) == (store.figure("x").text, store.figure("x").kind)
+
+
+def test_what_moved_is_not_exact() -> None:
+    """A loss that another processor changes can't be said to be counted."""
+    fields = {"recorded": "lab/tf32:print_errors", "at": ["float32", "ones"], "exact": True}
+    store = Store([Definition("x", "-", "recorded", "plain", fields)])
+
+    with pytest.raises(FigureError, match="x is said to be exact, and its recording moved"):
+        store.figure("x")
+
+
 def test_what_is_computed_from_a_published_figure_is_published() -> None:
     """Its source names the function and where the figure stands."""
     fields = {"computed": "device_days", "arguments": {"flop": 86400e12, "flop_per_s": "[[rtx]]"}}
