@@ -9,8 +9,6 @@
 # %% [markdown]
 # # GPU Training
 #
-# *Module 2.3, lesson 2: the notebook to the lesson of the same name.*
-#
 # Move the MNIST loop to the GPU, measure what you gain, carry a checkpoint from one device to another, and train in mixed precision.
 #
 # - **Exercise 1**, supported: put three lines into the loop, and time it.

@@ -1,1 +1,1 @@
-"""Lab 5: GPU acceleration and mixed precision; `python -m lesson_code.lab --help`."""
+"""The lab: GPU acceleration and mixed precision; `python -m lesson_code.lab --help`."""

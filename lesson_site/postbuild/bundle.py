@@ -81,7 +81,7 @@ def pack_lab(site: Path, starter: Path = LAB_STARTER, subset: Path = SUBSET) -> 
 
 
 def pack_exercises(site: Path, package: Path = SUBSET.parent) -> Path | None:
-    """Write the archive of Lab 5 into ``site``, if the site has it.
+    """Write the archive of the lab into ``site``, if the site has it.
 
     It unpacks to one folder with the four exercises, and the package that they import and that
     grades them: in that folder, `python -m lesson_code.lab check 1 01_gpu_basics.py` works.

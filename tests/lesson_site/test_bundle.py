@@ -57,7 +57,7 @@ def test_the_lab_unpacks_to_its_folder(tmp_path: Path) -> None:
 
 
 def test_the_exercises_are_graded_where_they_are_unpacked(tmp_path: Path) -> None:
-    """Nothing of this repository is needed beside the archive of Lab 5."""
+    """Nothing of this repository is needed beside the archive of the lab."""
     archive = pack_exercises(site_with(EXERCISES_PAGE, tmp_path), REPOSITORY / "lesson_code")
     assert archive is not None
     zipfile.ZipFile(archive).extractall(tmp_path)

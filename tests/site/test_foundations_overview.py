@@ -127,6 +127,6 @@ def test_the_two_models_are_what_the_table_says() -> None:
             ours.load_state_dict(theirs.state_dict())
 
 
-def test_a_title_that_this_site_does_not_have_is_no_link() -> None:
-    """The next title of the series is named without one."""
+def test_after_the_foundations_comes_the_lesson() -> None:
+    """No link leads to a part that this site does not have."""
     assert links(section("after")) == ["../gpu-training/index.md"]

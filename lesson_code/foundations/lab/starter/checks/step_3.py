@@ -243,7 +243,7 @@ def stand_in(script: ModuleType, name: str, ours: Callable[..., Any]) -> None:
 
 SAVED = point(
     "a checkpoint is written when the accuracy improves, and only then",
-    "Part 4, “A snapshot of all the knobs”",
+    "Part 4, “A snapshot of the whole run”",
 )
 SCRIPTED = (0.50, 0.90, 0.88, 0.89)
 
