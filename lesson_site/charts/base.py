@@ -9,6 +9,7 @@ from lesson_code.forecast.cards import read_cards
 from lesson_site.charts.description import CARD as CARD_PLACE
 from lesson_site.charts.description import (
     Description,
+    OwnTime,
     StandIn,
     is_empty,
     mark_of,
@@ -148,6 +149,8 @@ def _cell(cell: Cell) -> str:
     named = f' data-figure="{escape(cell.name)}"' if cell.name else ""
     if isinstance(cell, StandIn):
         named += f' data-own="{escape(cell.measured)}"'
+    if isinstance(cell, OwnTime):
+        named += f' data-amount="{cell.amount:g}"'
     return f'<td{named} data-kind="{cell.kind}">{escape(text)}</td>'
 
 

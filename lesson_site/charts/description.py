@@ -32,6 +32,7 @@ class Mark:
         high: Its upper end.
         band: Both ends, written.
         noisy: Whether its measurement was restless.
+        amount: Where the reader's own value is a rate, the work whose time is drawn.
     """
 
     value: float | None
@@ -44,6 +45,7 @@ class Mark:
     high: float | None = None
     band: str = ""
     noisy: bool = False
+    amount: float = 0
 
 
 @dataclass(frozen=True)
@@ -228,9 +230,22 @@ class StandIn(Figure):
     measured: str = ""
 
 
+@dataclass(frozen=True)
+class OwnTime(Figure):
+    """The place of what only the reader measures: a time, of which their browser knows the rate.
+
+    Attributes:
+        amount: The work that takes this time.
+    """
+
+    amount: float = 0
+
+
 def mark_of(figure: Figure) -> Mark:
     """A figure as a mark; the machine of what was measured is named once, below the chart."""
     own = figure.measured if isinstance(figure, StandIn) else ""
+    if isinstance(figure, OwnTime):
+        return Mark(None, name=figure.name, amount=figure.amount)
     if not figure.known:
         return Mark(None, kind=figure.kind, name=figure.name, own=own)
     detail = "; ".join(figure.source.split("; ")[:-1]) if figure.kind == "measured" else ""

@@ -56,6 +56,16 @@ test("a row of the reader's own follows the one that it belongs to, and fills a 
   assert.deepEqual([true, 4, 7, "7 s", "Mine"], [own, color, mine.value, mine.text, mine.source]);
 });
 
+test("where a rate is known, the time of so much work is drawn", () => {
+  const group = { title: "Raced", rows: [{ label: "CPU", color: 1, mark: { value: null, name: "r", amount: 60_000 } }] };
+  const figures = { r: { value: 20_000, spread: 200, noisy: false, text: "20,000 samples/s", label: "My browser" } };
+
+  const joined = withOwn({ shape: "rows", unit: "s", groups: [group] }, { label: "Mine", figures });
+
+  const { value, text, source } = joined.groups[0].rows[1].mark;
+  assert.deepEqual([3, "3.00 s", "My browser"], [value, text.replace("\u00a0", " "), source]);
+});
+
 test("a limit of the reader's own is a line too", () => {
   const joined = withOwn(ROWS, machine({ "a.limit": 9 }));
 

@@ -60,6 +60,7 @@ KEPT = {
 CHANGED = {"machine": "own-machine-changed", "card": "card-changed"}
 H100, V100 = (read_cards()[card].name for card in ("h100", "v100"))
 HINT = "Point at a mark"
+UNCOVER = "chart => chart.closest('details')?.setAttribute('open', '')"
 CENTRE = """(element) => {
   const box = element.getBoundingClientRect();
   return [box.left + box.width / 2, box.top + box.height / 2];
@@ -348,7 +349,7 @@ def test_the_reader_s_machine_joins_the_others(open_page: Opener) -> None:
     page = open_page(script=keep("machine"))
     own = page.locator(".chart-table .own")
     page.locator(".chart-table summary").click()
-    expect(own).to_have_text(["Your machine", "–", "–", "5.00 s", "–"])
+    expect(own).to_have_text(["Your machine", "–", "–", "5.00 s", "–", "–", "–"])
     expect(page.locator(".chart-drawing .point.own")).to_have_count(1)
     assert "CPU, your machine: 5.00 s" in labels(page)
 
@@ -358,6 +359,21 @@ def test_the_reader_s_machine_joins_the_others(open_page: Opener) -> None:
     page.evaluate(forget("machine"))
     expect(own).to_have_count(0)
     assert before == page.evaluate(drawing)
+
+
+def test_the_reader_s_race_joins_as_an_epoch(open_page: Opener) -> None:
+    """Its rate becomes the time of an epoch's steps, in drawing, readout and table."""
+    figure = {"value": 20_000, "spread": 0, "noisy": False, "text": "20,000 samples/s"}
+    raced = {**MACHINE["mine"], "figures": {"race.width_256.batch_64.browser_cpu": figure}}
+    kept = json.dumps(json.dumps({"race": {**raced, "label": "Your browser"}}))
+    page = open_page(script=f"localStorage.setItem('gpu-training.machine.v1', {kept});")
+
+    expect(page.locator(".chart-drawing .point.own")).to_have_count(1)
+    assert [label for label in labels(page) if "your machine: 3" in label]
+    assert [label for label in labels(page) if label.startswith("60,000 images in batches of 64")]
+    page.locator(".chart-drawing .point.own").hover()
+    expect(readout(page)).to_contain_text("Measured: Your browser")
+    expect(page.locator("td.own", has_text="3.0")).to_have_count(1)
 
 
 def test_tiles_and_curves_take_the_reader_s_values_too(open_page: Opener) -> None:
@@ -442,6 +458,7 @@ def test_the_site_s_own_charts_answer(browser: Browser, site: str, built_site: P
     for address in pages:
         page.goto(site + address)
         for chart in page.locator("interactive-chart:has(.chart-frame:not([hidden]))").all():
+            chart.evaluate(UNCOVER)
             chart.scroll_into_view_if_needed()
             control = chart.get_by_role("slider")
             control.focus()

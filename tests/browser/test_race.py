@@ -219,6 +219,20 @@ def test_a_race_loads_runs_and_ends(page: Page, site: str) -> None:
     assert [] == violations(page)
 
 
+def test_a_race_joins_the_charts_without_a_file(page: Page, site: str) -> None:
+    """Its times are drawn where the lesson first asks who is faster."""
+    race(page, site)
+    expect(status(page)).to_contain_text("the charts of this site show it beside theirs")
+
+    page.goto(f"{site}gpu-training/a-timing-challenge/")
+
+    hook = page.locator("figure.chart-hook")
+    page.locator("details.check-after > summary").click()
+    expect(hook.locator("text", has_text="raced in your browser")).to_have_count(1)
+    expect(hook.locator("text", has_text="CPU, your machine")).to_have_count(1)
+    expect(hook.locator("text", has_text="GPU, your machine")).to_have_count(1)
+
+
 @pytest.mark.parametrize("moment", ["load", "256"])
 def test_stop_ends_a_race_at_once(page: Page, site: str, moment: str) -> None:
     """While something loads or is timed; the workers end, and what was measured stays."""
@@ -416,6 +430,7 @@ def test_points_of_several_races_add_up_until_they_are_cleared(page: Page, site:
 
     reached(page, "idle")
     expect(status(page)).to_have_text("Cleared.")
+    assert "{}" == page.evaluate("localStorage.getItem('gpu-training.machine.v1')")
     expect(element(page).locator("figure")).to_be_hidden()
     expect(button(page, "Start the race")).to_be_focused()
     expect(button(page, "Save the result file")).to_be_hidden()

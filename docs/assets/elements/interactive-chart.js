@@ -173,7 +173,7 @@ export class InteractiveChart extends HTMLElement {
     const table = this.querySelector("table");
     if (!table) return;
     showForecasts(table, chosen);
-    showOwnColumns(table, mine);
+    showOwnColumns(table, mine && ((name, amount) => joined.figureOf(mine, name, amount)?.text));
   };
 
   /** The caption and the table's words for a card, or what was written. @param {Card | null} card */
@@ -283,12 +283,12 @@ function showForecasts(table, card) {
 /**
  * Beside each column of figures another one with the reader's own; or none of them.
  * @param {HTMLTableElement} table
- * @param {OwnMachine | null} machine
+ * @param {((name: string, amount: number) => string | undefined) | null} textOf
  */
-function showOwnColumns(table, machine) {
+function showOwnColumns(table, textOf) {
   for (const old of table.querySelectorAll(".own")) old.remove();
   const [head, first] = table.rows;
-  if (!machine || !head || !first) return;
+  if (!textOf || !head || !first) return;
   const named = (/** @type {number} */ column) =>
     [...table.rows].some((row) => row.cells[column]?.dataset.figure);
   const columns = [...first.cells].map((_, index) => index).filter(named);
@@ -299,8 +299,7 @@ function showOwnColumns(table, machine) {
     for (const row of [...table.rows].slice(1)) {
       const cell = row.cells[column];
       const name = cell?.dataset.own ?? cell?.dataset.figure ?? "";
-      const figure = Object.hasOwn(machine.figures, name) ? machine.figures[name] : undefined;
-      cell?.after(own("td", figure?.text ?? DASH));
+      cell?.after(own("td", textOf(name, Number(cell.dataset.amount ?? 0)) ?? DASH));
     }
   }
 }

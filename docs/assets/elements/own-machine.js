@@ -1,15 +1,17 @@
-// The reader's own machine: the figures of a result file that they imported, kept in this browser.
+// The reader's own machine: the figures of a result file that they imported, and those of a race that
+// they ran in the page, kept in this browser.
 //
 // A chart or a table asks `ownMachine()` when it is drawn, and again whenever the window hears
-// `own-machine-changed`. The figures and their texts were computed by Python; nothing is here.
+// `own-machine-changed`. A file's figures and their texts were computed by Python; nothing is here.
 
 import { MACHINE, browserRecord, readEntries, saveEntry } from "./record.js";
 
-/** @typedef {{value: number, spread: number, noisy: boolean, text: string}} Figure */
+/** @typedef {{value: number, spread: number, noisy: boolean, text: string, label?: string}} Figure */
 /** @typedef {{label: string, figures: Record<string, Figure>}} OwnMachine */
 /** @typedef {OwnMachine & {at: string, file: string, provenance: Record<string, unknown>}} Kept */
 
-const NAME = "mine"; // there is one machine; another import takes its place
+const NAME = "mine"; // there is one file; another import takes its place
+const RACE = "race"; // and one race
 const CHANGED = "own-machine-changed";
 
 /** @type {Kept | null} what the browser refused to keep, until the page is closed */
@@ -31,16 +33,24 @@ export function whereOf(at) {
   return parts.filter(Boolean).join(", ");
 }
 
-/** Everything that is kept of the machine; null if there is none. @returns {Kept | null} */
-export function keptMachine() {
-  const entry = readEntries(browserRecord().store, MACHINE)[NAME];
-  return unsaved ?? /** @type {Kept | undefined} */ (/** @type {unknown} */ (entry)) ?? null;
+/** The file and the race that are kept. @returns {{[name: string]: Kept}} */
+function everything() {
+  const entries = /** @type {{[name: string]: Kept}} */ (/** @type {unknown} */ (readEntries(browserRecord().store, MACHINE)));
+  return unsaved ? { ...entries, [NAME]: unsaved } : entries;
 }
 
-/** The reader's machine, or null. @returns {OwnMachine | null} */
+/** Everything that is kept of the machine, or of its race; null if there is none. @returns {Kept | null} */
+export function keptMachine() {
+  const { [NAME]: file, [RACE]: race } = everything();
+  return file ?? race ?? null;
+}
+
+/** The reader's machine, or null; of what file and race both have, the later one. @returns {OwnMachine | null} */
 export function ownMachine() {
   const kept = keptMachine();
-  return kept && { label: kept.label, figures: kept.figures };
+  const inOrder = Object.values(everything()).sort((a, b) => (a.at < b.at ? -1 : 1));
+  const figures = inOrder.flatMap(({ label, figures }) => Object.entries(figures).map(([name, one]) => [name, { ...one, label }]));
+  return kept && { label: kept.label, figures: Object.fromEntries(figures) };
 }
 
 /**
@@ -50,22 +60,32 @@ export function ownMachine() {
  * @returns {boolean} whether it outlasts this page
  */
 export function keep(result, file = "") {
+  return keepAs(NAME, result, file);
+}
+
+/** Keep a race of this browser, in place of the one before. @param {Parameters<typeof keep>[0]} result */
+export function keepRace(result) {
+  return keepAs(RACE, result, "");
+}
+
+/** @param {string} name @param {Parameters<typeof keep>[0]} result @param {string} file */
+function keepAs(name, result, file) {
   const at = new Date().toISOString();
   const entry = { at, file: file.slice(0, 200), label: nameOf(result.provenance), ...result };
   const { store, lasting } = browserRecord();
-  const saved = saveEntry(store, MACHINE, NAME, entry);
-  if (!saved) saveEntry(store, MACHINE, NAME, null); // the one before is not the one on the screen
+  const saved = saveEntry(store, MACHINE, name, entry);
+  if (!saved) saveEntry(store, MACHINE, name, null); // the one before is not the one on the screen
   unsaved = saved ? null : entry;
   tell();
   return saved && lasting;
 }
 
-/** Remove the machine from this browser. @returns {boolean} whether the browser let it */
-export function remove() {
+/** Remove the machine, or its race alone, from this browser. @returns {boolean} whether the browser let it */
+export function remove({ race = false } = {}) {
   unsaved = null;
-  const removed = saveEntry(browserRecord().store, MACHINE, NAME, null);
+  const removed = (race ? [RACE] : [NAME, RACE]).map((name) => saveEntry(browserRecord().store, MACHINE, name, null));
   tell();
-  return removed;
+  return removed.every(Boolean);
 }
 
 function tell() {

@@ -14,6 +14,7 @@ import { rounded, write } from "../quantities.js";
  * @property {Kind} [kind] measured, if it is not there
  * @property {string} [name]
  * @property {string} [own]
+ * @property {number} [amount]
  * @property {string} [source]
  * @property {number} [low]
  * @property {number} [high]

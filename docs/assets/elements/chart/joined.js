@@ -1,12 +1,14 @@
 // A chart's description with what only this browser knows: the reader's own machine beside what is
 // there, and the forecasts of the card that they chose in place of the T4's. Pure: data in, data out.
 
+import { write } from "../quantities.js";
 import { CARD } from "./drawing.js";
 
 /** @typedef {import("./drawing.js").Description} Description */
 /** @typedef {import("./drawing.js").Mark} Mark */
 /** @typedef {import("./drawing.js").Row} Row */
 /** @typedef {import("../own-machine.js").OwnMachine} OwnMachine */
+/** @typedef {import("../own-machine.js").Figure} Figure */
 /** @typedef {[value: number, text: string, low: number, high: number, band: string]} Told */
 /** @typedef {{label: string, finding: string, figures: {[name: string]: Told}}} Card forecasts by the names of the T4's */
 
@@ -78,7 +80,7 @@ export function withCard(description, card) {
  */
 export function withOwn(description, machine) {
   if (!machine) return description;
-  const mine = (/** @type {Mark} */ mark) => markOf(own(machine.figures, ownName(mark)), ownName(mark), machine.label);
+  const mine = (/** @type {Mark} */ mark) => markOf(figureOf(machine, ownName(mark), mark.amount), ownName(mark), machine.label);
   if (description.shape === "rows") {
     const ownRow = (/** @type {Row} */ row) => {
       const mark = mine(row.mark);
@@ -108,9 +110,24 @@ export function withOwn(description, machine) {
   return { ...description, tiles };
 }
 
-/** @param {{value: number, text: string, noisy: boolean} | undefined} figure @param {string} name @param {string} label @returns {Mark | null} */
+/** @param {Figure | undefined} figure @param {string} name @param {string} label @returns {Mark | null} */
 function markOf(figure, name, label) {
-  return figure ? { value: figure.value, text: figure.text, noisy: figure.noisy, name, source: label } : null;
+  return figure ? { value: figure.value, text: figure.text, noisy: figure.noisy, name, source: figure.label ?? label } : null;
+}
+
+/**
+ * What the reader's machine measured: a figure, or the time that so much work takes at its rate.
+ * @param {OwnMachine} machine
+ * @param {string} name
+ * @param {number} [amount]
+ * @returns {Figure | undefined}
+ */
+export function figureOf(machine, name, amount) {
+  const figure = own(machine.figures, name);
+  if (!figure || !amount) return figure;
+  const value = amount / figure.value;
+  const spread = (value * figure.spread) / figure.value;
+  return { ...figure, value, spread, text: write(value, "s", spread) };
 }
 
 /**

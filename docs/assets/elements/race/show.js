@@ -4,6 +4,7 @@
 
 import { InteractiveChart } from "../interactive-chart.js";
 import { html, list, svg } from "../mission/draw.js";
+import { keepRace, remove } from "../own-machine.js";
 import { ROOT } from "../record.js";
 import { crossingOf, describe, leadsOf, leadsTable, legendOf, rowsOf, seriesOf, sizeSentence, sizeWords, tableOf, titleOf, verdictOf } from "./chart.js";
 import { Engine } from "./engine.js";
@@ -19,6 +20,7 @@ import { fileName, fileable, resultFile } from "./result.js";
 const STYLE = new URL("./race.css", import.meta.url).href;
 const COMPARE = new URL("benchmarks/compare/", ROOT).href;
 const CHART = "race-chart";
+const KEPT = " Your browser keeps it, and the charts of this site show it beside theirs.";
 const DOING = { preparing: "getting ready", timing: "timing", reading: "timing, with the loss read at every step" };
 const SOFTWARE =
   "The software adapter is a program on the processor that plays a GPU. Its line shows that the way to a GPU works, and says nothing about any GPU.";
@@ -165,6 +167,7 @@ export class Show {
     // The verdict stands over the chart; whoever cannot see it hears it here.
     const verdict = end === "finished" ? verdictOf(points, this.#group) : "";
     if (verdict) this.host.status.append(" ", html("span", { class: "race-heard" }, verdict));
+    if (this.#keep() && end === "finished") this.host.status.append(KEPT);
     this.#draw();
   }
 
@@ -207,6 +210,12 @@ export class Show {
     const name = this.#facts.get(racer)?.name ?? racer;
     const model = this.host.way === "all" ? `${titleOf(group)}, ` : "";
     this.#step(`${number} of ${count}: ${model}${sizeWords(group, sizeOf(task))}. ${name}: ${DOING[doing]}`, (number - 1) / count);
+  }
+
+  /** Let the charts of the site show the race beside what they have. @returns {boolean} whether it outlasts the page */
+  #keep() {
+    const points = this.#points.all;
+    return fileable(points).length > 0 && keepRace(resultFile(points, navigator, new Date()));
   }
 
   get #recorded() {
@@ -292,6 +301,7 @@ export class Show {
 
   #onClear() {
     this.#points.clear();
+    remove({ race: true });
     this.#hasSoftware = false;
     this.#enter("idle");
     this.#say("Cleared.");
