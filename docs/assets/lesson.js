@@ -31,6 +31,7 @@ const elements = {
   "reader-card": async () => (await import("./elements/reader-card.js")).ReaderCard,
   "run-cell": async () => (await import("./elements/run-cell.js")).RunCell,
   "walkthrough-column": async () => (await import("./elements/walkthrough-column.js")).WalkthroughColumn,
+  "who-first": async () => (await import("./elements/who-first.js")).WhoFirst,
 };
 
 /** Mend parts of Material: a role without a name, and wide things that only a mouse can scroll. */

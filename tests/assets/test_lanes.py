@@ -1,0 +1,46 @@
+"""Who finishes first, in the browser as in Python, on random times."""
+
+import itertools
+import json
+import random
+import subprocess
+
+from lesson_site.who_first import winner
+from tests.assets.test_race_data import node
+from tests.building import REPOSITORY
+
+CASES = 2000
+COMPUTE = """
+import { readFileSync } from "node:fs";
+import { GUESSES, holds, winner } from "./docs/assets/elements/lanes.js";
+const answer = ([cpu, low, high]) =>
+  [winner(cpu, low, high), GUESSES.map((guess) => holds(guess, cpu, low, high))];
+console.log(JSON.stringify(JSON.parse(readFileSync(0, "utf8")).map(answer)));
+"""
+BOUNDS = (0, 0.1, 0.5, 1, 2, 10, float("inf"))
+
+
+def test_the_browser_decides_as_python_does() -> None:
+    """A guess holds where its factors and the window's have one in common."""
+    draw = random.Random(0)
+    cases = []
+    for _ in range(CASES):
+        low, high = sorted(10 ** draw.uniform(-4, 2) for _ in range(2))
+        cases.append((10 ** draw.uniform(-4, 2), low, high))
+
+    done = subprocess.run(
+        [node(), "--input-type=module", "--eval", COMPUTE],
+        cwd=REPOSITORY,
+        input=json.dumps(cases),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    answers = json.loads(done.stdout)
+    for (cpu, low, high), (who, held) in zip(cases, answers, strict=True):
+        assert winner(cpu, low, high) == who
+        slowest, fastest = cpu / high, cpu / low
+        pairs = itertools.pairwise(BOUNDS)
+        assert [start <= fastest and slowest <= end for start, end in pairs] == held
+    assert {"CPU", "GPU", "close"} == {who for who, _ in answers}

@@ -1,0 +1,89 @@
+"""The first minute: from home to a guess and its answer."""
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.conftest import AXE, QuietServer
+
+GUESS = "GPU, more than 10 times as fast"
+
+
+def home(browser: Browser, server: QuietServer, **options: object) -> Page:
+    """The home page in a fresh profile."""
+    page = browser.new_context(**options).new_page()
+    page.goto(f"http://127.0.0.1:{server.server_port}/")
+    if options.get("java_script_enabled", True):
+        expect(page.locator("who-first")).to_have_attribute("data-state", "asking")
+    return page
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_guess_is_answered_for_every_training(
+    browser: Browser, server: QuietServer, built_site: object, width: int, scheme: str
+) -> None:
+    """By keyboard, with less motion; each state is clean and fits the page."""
+    page = home(
+        browser,
+        server,
+        viewport={"width": width, "height": 900},
+        color_scheme=scheme,
+        reduced_motion="reduce",
+    )
+    page.evaluate(AXE.read_text(encoding="utf-8"))
+    first = page.locator("who-first")
+    trainings = first.get_by_role("group", name="The training").get_by_role("radio")
+    verdicts = []
+
+    for index in range(trainings.count()):
+        trainings.nth(index).check()
+        expect(first).to_have_attribute("data-state", "asking")
+        first.get_by_label(GUESS).press("Space")
+        first.get_by_role("button", name="Start").press("Enter")
+        expect(first).to_have_attribute("data-state", "ended")
+        verdicts.append(first.get_by_role("status").locator("strong").inner_text())
+        found = page.evaluate("axe.run({include: [['who-first']]})")
+        assert [] == [rule["id"] for rule in found["violations"]]
+
+    assert [verdict.split(":")[0].split(",")[0] for verdict in verdicts] == [
+        "Not this time",
+        "Too close to call",
+        "Right",
+    ]
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_nothing_starts_without_a_guess(
+    browser: Browser, server: QuietServer, built_site: object
+) -> None:
+    """The browser asks for it, and no lane is drawn."""
+    page = home(browser, server)
+
+    page.get_by_role("button", name="Start").click()
+
+    expect(page.locator("who-first .lane")).to_have_count(0)
+
+
+def test_the_lanes_run_before_the_answer(
+    browser: Browser, server: QuietServer, built_site: object
+) -> None:
+    """The answer comes when the slower lane has ended, within seconds."""
+    page = home(browser, server)
+
+    page.get_by_label(GUESS).check()
+    page.get_by_role("button", name="Start").click()
+
+    expect(page.locator("who-first")).to_have_attribute("data-state", "running")
+    expect(page.locator("who-first")).to_have_attribute("data-state", "ended")
+
+
+def test_without_javascript_the_results_open(
+    browser: Browser, server: QuietServer, built_site: object
+) -> None:
+    """They are closed at first, as a guess comes before them."""
+    page = home(browser, server, java_script_enabled=False)
+    expect(page.locator("who-first table")).to_be_hidden()
+
+    page.get_by_text("The results, without a guess").click()
+
+    expect(page.locator("who-first table")).to_be_visible()
