@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from benchmarks import timeline, timeline_steps
-from lesson_code.data import load_mnist
 from results.timeline import TimelineError, read_models, write_models
 from results.timeline_measured import Measured, Setting, read_measured, write_measured
 
@@ -18,21 +17,21 @@ def test_the_parts_of_a_loop_are_measured(monkeypatch: pytest.MonkeyPatch, worke
     monkeypatch.setattr(timeline, "STEPS", {64: 3})
     setting = Setting("sleep", 0.02, 64, workers)
 
-    found = timeline.measured(setting, load_mnist(source="subset"), repetitions=2)
+    found = timeline.measured(setting, repetitions=2)
 
     assert [2, 2, 2] == [len(found.loads), len(found.computes), len(found.loops)]
-    assert 0.02 <= min(found.loads)
-    assert min(found.computes) < min(found.loops)
+    assert 0.02 <= min(*found.loads, *found.loops)
+    assert 0 < min(found.computes)
     assert (workers == 0) == (found.hands == (0.0,))
 
 
-def test_the_lesson_s_images_are_measured_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A loop over digits that are opened one by one."""
+def test_a_loader_that_works_takes_its_time_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """20 ms of work are no less than 20 ms of waiting."""
     monkeypatch.setattr(timeline, "STEPS", {64: 2})
 
-    found = timeline.measured(Setting("mnist", 0.0, 64, 0), load_mnist(source="subset"), 1)
+    found = timeline.measured(Setting("work", 0.02, 64, 0), 1)
 
-    assert 0 < min(found.loads) < min(found.loops)
+    assert 0.02 <= min(*found.loads, *found.loops)
 
 
 def test_a_simulated_loop_adds_its_fastest_parts() -> None:
