@@ -173,10 +173,12 @@ class Own:
     Attributes:
         load: Seconds in which the lesson's loader prepares an image.
         hand: Seconds in which Python takes over a batch from a worker.
+        is_measured: Whether a run of ours has measured the loader; else its time is assumed.
     """
 
     load: float
     hand: float
+    is_measured: bool = True
 
 
 def loop_of(choice: Choice, corner: Corner, own: Own, card: Card, model: Model) -> Loop:

@@ -4,6 +4,7 @@
 """
 
 import json
+import statistics
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from functools import lru_cache
@@ -11,9 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from lesson_code.timeline.simulation import Kernel, Loop, simulate
-from results.timeline import TimelineError
+from results.forecasts import MNIST_IMAGES
+from results.store import open_store
+from results.timeline import Own, TimelineError
 
 FILE = Path("results/timeline_measured.json")
+ASSUMED_LOAD = 1e-4  # seconds for an image, where no run of ours has measured it
 
 
 @dataclass(frozen=True)
@@ -21,9 +25,8 @@ class Setting:
     """A training loop on the CPU.
 
     Attributes:
-        images: How they are prepared: ``sleep``, which waits for ``load`` seconds, or ``mnist``,
-            which opens and normalises them as the lesson does.
-        load: Seconds of such a wait, for a batch.
+        images: How they are prepared: by waiting (``sleep``) or by working (``work``).
+        load: Seconds of it, for a batch.
         batch: Images of a batch.
         workers: Processes that prepare them.
     """
@@ -114,3 +117,16 @@ def _measured(fields: dict[str, Any]) -> Measured:
         name: tuple(map(float, fields[name])) for name in ("loads", "computes", "hands", "loops")
     }
     return Measured(Setting(**fields["setting"]), int(fields["steps"]), **samples)
+
+
+def own() -> Own:
+    """What our CPU took: for an image of the lesson's, in the newest run, and for a batch to take.
+
+    Raises:
+        TimelineError: If the measured loops can't be read.
+    """
+    measured, _ = read_measured()
+    whole = open_store().figure("mnist_epoch.loader_only").value
+    hands = [min(one.hands) for one in measured if one.setting.workers]
+    load = whole / MNIST_IMAGES if whole else ASSUMED_LOAD
+    return Own(load, statistics.median(hands), bool(whole))

@@ -10,6 +10,7 @@ from lesson_code.forecast.cards import read_cards
 from lesson_code.forecast.formula import HOST, forecast
 from lesson_code.timeline.simulation import simulate
 from results.forecasts import read_steps
+from results.store import open_store
 from results.timeline import (
     BUSIEST,
     CORNERS,
@@ -25,6 +26,7 @@ from results.timeline import (
     read_models,
     runs_of,
 )
+from results.timeline_measured import own, read_measured
 
 OWN = Own(load=1e-4, hand=2e-4)
 TEXTBOOK = Choice()
@@ -116,3 +118,30 @@ def test_the_textbook_loop_is_bound_by_its_loader() -> None:
     }
 
     assert {"load"} == causes
+
+
+def test_the_timeline_is_right_about_every_loop_that_was_measured() -> None:
+    """Steps a second of at least twelve loops, with no more workers than cores, within 1.3."""
+    measured, provenance = read_measured()
+
+    known = [one for one in measured if one.setting.workers <= provenance["cores"]]
+    assert 12 <= len(known)
+    assert [] == [one.setting for one in known if one.error > 1.3]
+
+
+def test_measured_loops_differ_in_what_they_wait_for() -> None:
+    """In some the loader takes longer and in some the step, so that neither alone is right."""
+    measured, _ = read_measured()
+
+    shares = [min(one.loads) / max(1, one.setting.workers) / min(one.computes) for one in measured]
+    assert min(shares) < 0.5
+    assert 2 < max(shares)
+
+
+def test_the_loader_of_the_newest_run_is_taken() -> None:
+    """An image takes what a pass over all of them took, by their number."""
+    whole = open_store().figure("mnist_epoch.loader_only").value
+
+    assert whole
+    assert pytest.approx(whole / 60_000) == own().load
+    assert own().is_measured
