@@ -30,6 +30,7 @@ const elements = {
   "race-gpu": async () => (await import("./elements/race-gpu.js")).RaceGpu,
   "reader-card": async () => (await import("./elements/reader-card.js")).ReaderCard,
   "run-cell": async () => (await import("./elements/run-cell.js")).RunCell,
+  "training-timeline": async () => (await import("./elements/training-timeline.js")).TrainingTimeline,
   "walkthrough-column": async () => (await import("./elements/walkthrough-column.js")).WalkthroughColumn,
   "who-first": async () => (await import("./elements/who-first.js")).WhoFirst,
 };
@@ -70,7 +71,8 @@ async function wake(tag) {
 // These are far down on long pages, or whole in HTML: whoever does not get there need not load them.
 const LATE = [
   ...["interactive-chart", "laptop-challenge", "memory-ledger", "memory-table", "mission-record"],
-  ...["mission-reflection", "mission-reveal", "mission-tradeoff", "own-report", "pipeline-analyzer", "walkthrough-column"],
+  ...["mission-reflection", "mission-reveal", "mission-tradeoff", "own-report", "pipeline-analyzer"],
+  ...["training-timeline", "walkthrough-column"],
 ];
 
 /** A button for each snippet that can run here; what runs it comes with the first press. */
@@ -112,6 +114,10 @@ const hasOwn = () => [CARD, MACHINE].some((key) => browserRecord().store.getItem
 const tellCard = () => dispatchEvent(new Event("card-changed"));
 document.addEventListener("record-changed", tellCard);
 addEventListener("storage", ({ key }) => [CARD, null].includes(key) && tellCard());
+// Whatever follows the card has to be awake when it is chosen elsewhere on the page.
+addEventListener("card-changed", () => {
+  for (const tag of USED) if (document.querySelector(tag)) wake(tag);
+});
 
 const arrivals = new IntersectionObserver(
   (entries) => {
