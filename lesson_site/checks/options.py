@@ -16,10 +16,10 @@ SLUG = re.compile(r"^[a-z][a-z0-9]*(-[a-z0-9]+)*$")
 KINDS: dict[str, dict[str, bool]] = {
     "choice": {"choices": True, "right": True},
     "number": {"right": True, "unit": False, "tolerance": False, "replies": False},
-    "line": {"code": True, "right": True, "replies": False},
+    "line": {"code": True, "right": True, "replies": True},
     "match": {"options": True, "rows": True},
     "place": {"code": True, "without": False, "places": True},
-    "sentence": {"must": False},
+    "sentence": {"must": True},
 }
 FEWEST_TICKS, MOST_TICKS = 2, 4
 FEWEST_OPTIONS, MOST_OPTIONS = 2, 4
@@ -110,14 +110,20 @@ def _choice(options: dict[str, Any]) -> dict[str, Any]:
         raise PageError("choices must be at least two, and all different")
     if not isinstance(right, int) or isinstance(right, bool) or not 1 <= right <= len(texts):
         raise PageError(f"right is {right!r}; give the number of a choice, 1 to {len(texts)}")
+    if pairs[right - 1][1]:
+        raise PageError(
+            f"the choice {texts[right - 1]!r} is right and has a reply; the answer is its reply"
+        )
+    replies = []
     for number, (text, reply) in enumerate(pairs, start=1):
-        if number == right and reply:
+        if number == right:
+            continue
+        if not reply:
             raise PageError(
-                f"the choice {text!r} is right and has a reply; the answer is its reply"
+                f"the choice {text!r} is wrong and has no reply; say after a colon why it is "
+                "tempting and what is wrong with it"
             )
-    replies = [
-        Reply(str(n), text, reply) for n, (text, reply) in enumerate(pairs, start=1) if reply
-    ]
+        replies.append(Reply(str(number), text, reply))
     return {
         "attributes": {"right": str(right)},
         "choices": texts,
@@ -142,8 +148,6 @@ def _line(options: dict[str, Any]) -> dict[str, Any]:
     """The section, the number of its right line, and a reply to each other line."""
     section = read_section(str(options["code"]))
     right = _number_of(section.lines, options["right"], "right")
-    if "replies" not in options:
-        return {"attributes": {"right": str(right)}, "section": section}
     replies = _replies_by_line(section.lines, right, options["replies"])
     numbers = {int(n) for reply in replies for n in reply.to.split()}
     for number, line in enumerate(section.lines, start=1):
@@ -239,8 +243,6 @@ def _match(options: dict[str, Any]) -> dict[str, Any]:
 
 def _sentence(options: dict[str, Any]) -> dict[str, Any]:
     """What must be in the sentence."""
-    if "must" not in options:
-        return {"attributes": {}}
     must = options["must"]
     good = isinstance(must, list) and all(isinstance(each, str) and each.strip() for each in must)
     if not good or not FEWEST_TICKS <= len(must) <= MOST_TICKS:

@@ -50,7 +50,7 @@ QUIZ = """\
 //// check | Choose
     id: first
     kind: choice
-    choices: [wrong, right]
+    choices: [wrong: It comes first., right]
     right: 2
 Which one?
 
@@ -62,6 +62,7 @@ The second.
 //// check | Explain
     id: second
     kind: sentence
+    must: [a cause, a reason]
 Why?
 
 /// answer
@@ -248,7 +249,7 @@ def test_without_javascript_the_summary_is_a_list_of_questions_and_parts(
 def choose(page: Page, text: str) -> None:
     """Commit an answer to the first question."""
     first = page.locator("lesson-check#first")
-    first.get_by_text(text, exact=True).click()
+    first.locator(".check-choices").get_by_text(text, exact=True).click()
     first.get_by_role("button", name="Commit my prediction").click()
 
 

@@ -69,7 +69,13 @@ So.
 ////
 """
 AFTER = CHOICE + "\n/// after | predict\n## Heading\n\n- a\n///\n"
-LINE = {"id": "x", "kind": "line", "code": "gpu_training/loop_cpu.py:loop"}
+LINE = {
+    "id": "x",
+    "kind": "line",
+    "code": "gpu_training/loop_cpu.py:loop",
+    "right": "loss.backward()",
+    "replies": '{"": Not that one.}',
+}
 
 
 def convert(text: str) -> str:
@@ -97,6 +103,11 @@ def with_options(**options: object) -> str:
     """A page with one check, its options written as YAML."""
     lines = "\n".join(f"    {name}: {value}" for name, value in options.items())
     return f"//// check | Title\n{lines}\nQuestion\n\n/// answer\nAnswer\n///\n////\n"
+
+
+def a_line(**options: object) -> str:
+    """A page with one good check of a line, but for these options."""
+    return with_options(**{**LINE, **options})
 
 
 def words(element: etree.Element | None) -> str:
@@ -132,10 +143,9 @@ def test_a_wrong_choice_has_its_reply_in_the_answer() -> None:
 
 def test_replies_to_lines_share_out_the_lines() -> None:
     """A line belongs to the first part that it contains; the right one gets none."""
-    options = {**LINE, "right": "loss.backward()"}
     replies = {"model = ": "Too early.", "loss": "Not this one.", "": "Any other."}
 
-    check = read_check("Title", options | {"replies": replies})
+    check = read_check("Title", {**LINE, "replies": replies})
 
     lines = check.section.lines if check.section else ()
     first, second, rest = (reply.to.split() for reply in check.replies)
@@ -246,7 +256,7 @@ def test_numbers_as_yaml_and_python_write_them(right: str) -> None:
 
 def test_a_line_shows_its_section_numbered_and_highlighted() -> None:
     """Every line of the section is an item, and the right one is known by its number."""
-    check = check_in(with_options(**LINE, right="loss.backward()"))
+    check = check_in(a_line())
 
     lines = check.findall("div[@class='highlight check-code']/ol/li")
     assert "loss.backward()" == words(lines[int(check.get("right", 0)) - 1])
@@ -256,7 +266,7 @@ def test_a_line_shows_its_section_numbered_and_highlighted() -> None:
 
 def test_empty_lines_of_code_keep_their_number() -> None:
     """They are marked, so that nobody is asked to choose one."""
-    lines = check_in(with_options(**LINE, right="loss.backward()")).findall("div/ol/li")
+    lines = check_in(a_line()).findall("div/ol/li")
 
     blank = [words(line) for line in lines if line.get("class") == "check-blank"]
     assert blank
@@ -265,7 +275,7 @@ def test_empty_lines_of_code_keep_their_number() -> None:
 
 def test_a_sentence_needs_no_right_value() -> None:
     """Only its writer can judge a sentence."""
-    assert check_in(with_options(id="s", kind="sentence")).get("right") is None
+    assert check_in(with_options(id="s", kind="sentence", must="[a, b]")).get("right") is None
 
 
 def test_a_check_inside_a_tab_is_built() -> None:
@@ -343,24 +353,28 @@ MISTAKES = {
         CHOICE.replace("right: 1", "right: 2"),
         "the choice 'nothing' is right and has a reply",
     ),
+    "a wrong choice without a reply": (
+        CHOICE.replace("nothing: Two *devices* meet.", "nothing"),
+        "the choice 'nothing' is wrong and has no reply; say after a colon why",
+    ),
     "an empty reply": (
         CHOICE.replace(" Two *devices* meet.", ' ""'),
         "neither a text nor a text with its reply",
     ),
     "a reply to the right line": (
-        with_options(**LINE, right="loss.backward()", replies='{"backward": x}'),
+        a_line(replies='{"backward": x}'),
         "no line is left that contains 'backward'",
     ),
     "a line without a reply": (
-        with_options(**LINE, right="loss.backward()", replies='{"model": x}'),
+        a_line(replies='{"model": x}'),
         "has no reply; name a part of it",
     ),
     "a reply to no line": (
-        with_options(**LINE, right="loss.backward()", replies='{"sleep": x}'),
+        a_line(replies='{"sleep": x}'),
         "no line is left that contains 'sleep'",
     ),
     "replies as a list": (
-        with_options(**LINE, right="loss.backward()", replies="[x]"),
+        a_line(replies="[x]"),
         "replies must name what each reply is for",
     ),
     "a reply to the right number": (
@@ -428,21 +442,21 @@ MISTAKES = {
         "none where the right number is 0",
     ),
     "a line that is not there": (
-        with_options(**LINE, right="step_backwards()"),
+        a_line(right="step_backwards()"),
         "found in 0 lines",
     ),
-    "a line that is not unique": (with_options(**LINE, right="loss"), "name one line"),
-    "no line named": (with_options(**LINE, right='""'), "name one line"),
+    "a line that is not unique": (a_line(right="loss"), "name one line"),
+    "no line named": (a_line(right='""'), "name one line"),
     "no such section": (
-        with_options(**LINE | {"code": "gpu_training/loop_cpu.py:lop"}, right="loss"),
+        a_line(code="gpu_training/loop_cpu.py:lop"),
         "has no section 'lop'",
     ),
     "no such file": (
-        with_options(**LINE | {"code": "nowhere.py"}, right="loss"),
+        a_line(code="nowhere.py"),
         "there is no file",
     ),
     "a file outside": (
-        with_options(**LINE | {"code": "../pyproject.toml"}, right="name ="),
+        a_line(code="../pyproject.toml", right="name ="),
         "lies outside",
     ),
     "the same id twice": (f"{CHOICE}\n{CHOICE}", "the id 'predict' is taken"),
@@ -487,14 +501,14 @@ def test_a_mistake_names_file_and_line(tmp_path: Path, monkeypatch: pytest.Monke
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_says_what_it_needs(kind: str) -> None:
-    """An author who gives a kind alone learns the first option that is missing, or needs none."""
+    """An author who leaves out an option that is needed learns which."""
     needed = [name for name, must in KINDS[kind].items() if must]
 
-    if needed:
-        with pytest.raises(PageError, match=f"kind {kind} needs the option '{needed[0]}'"):
-            read_check("Title", {"id": "x", "kind": kind})
-    else:
-        assert read_check("Title", {"id": "x", "kind": kind}).attributes == {}
+    assert needed
+    for name in needed:
+        options = dict.fromkeys(set(needed) - {name}, "x")
+        with pytest.raises(PageError, match=f"kind {kind} needs the option '{name}'"):
+            read_check("Title", {"id": "x", "kind": kind, **options})
 
 
 def test_no_two_checks_of_the_site_share_an_id() -> None:
