@@ -29,6 +29,7 @@ from results.recorded import (
     read,
     to_json,
 )
+from results.result_file import SIMULATED_GPU
 
 # Both libraries that compute on the CPU choose their instructions when PyTorch is loaded.
 INSTRUCTIONS: dict[str, dict[str, str]] = {
@@ -169,11 +170,14 @@ def record(
             they agree that is done anyway.
 
     Raises:
-        RecordingError: If it fails, or prints other words under another setting.
+        RecordingError: If it fails, prints other words under another setting, or the GPU is
+            simulated.
     """
     with ExitStack() as stack:
         printers = printers or stack.enter_context(Printers())
         recording = _under_all_settings(target, device, printers)
+    if recording.provenance["device_name"] == SIMULATED_GPU:
+        raise RecordingError(f"{target} ran on a simulated GPU; record it on a real one")
     path = path_of(target, device, folder)
     earlier = _earlier(target, device, folder)
     if earlier and (merge or not differences(earlier, recording)):

@@ -20,6 +20,7 @@ from lesson_site.recordings import (
 from lesson_site.snippets import recorded_targets
 from results import held_digits
 from results.held_digits import Range
+from results.result_file import SIMULATED_GPU
 from tests.building import REPOSITORY
 
 MODULE = """\
@@ -196,6 +197,18 @@ def test_asking_for_a_gpu_starts_no_driver(
 
     with Printer(device=device) as printer:
         assert f"1 {seen}\n" == printer.run("tiny/prints:print_asking").text
+
+
+def test_what_a_simulated_gpu_prints_is_not_kept(repository: Path) -> None:
+    """It would be passed off as a real one's."""
+    module = repository / "torch.py"
+    stand_in = module.read_text(encoding="utf-8").replace("a GPU", SIMULATED_GPU)
+    module.write_text(stand_in, encoding="utf-8")
+
+    with pytest.raises(RecordingError, match="on a real one"):
+        recordings.record("tiny/prints:print_number", "cuda")
+
+    assert None is recordings.read("tiny/prints:print_number", "cuda")
 
 
 @pytest.mark.parametrize("forks", [True, False])
