@@ -38,7 +38,9 @@ def test_a_fresh_run_prints_what_the_page_shows(here: Printer, target: str) -> N
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("target", [*recorded_targets("cpu"), *recorded_targets("cuda")])
+@pytest.mark.parametrize(
+    "target", list(dict.fromkeys((*recorded_targets("cpu"), *recorded_targets("cuda"))))
+)
 def test_the_snippet_prints_on_a_gpu_as_well(there: Printer, target: str) -> None:
     """What a page shows from the CPU can be recorded on a GPU."""
     assert "" != there.run(target).text
