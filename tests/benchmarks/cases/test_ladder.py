@@ -244,6 +244,7 @@ def test_without_a_ceiling_there_is_no_limit(case: str) -> None:
 
 
 @pytest.mark.gpu
+@pytest.mark.filterwarnings("ignore:This DataLoader will create:UserWarning")  # on two cores
 @pytest.mark.timeout(600)
 def test_the_gpus_rungs_all_come_through(tmp_path: Path) -> None:
     """On a GPU no rung breaks, the compiled ones included, and all learn the same."""
