@@ -18,7 +18,7 @@ VENDORED = docs/assets/vendor/.complete
 export NO_MKDOCS_2_WARNING := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help serve live build test pages bench gpu notebook data lint check clean
+.PHONY: help serve live build test pages rehearse again bench gpu notebook data lint check clean
 
 help: ## List these commands
 	@echo "make COMMAND, where COMMAND is"
@@ -52,6 +52,13 @@ test: $(VENV)/.test node_modules/.installed $(VENDORED) ## Run every test (PYTES
 
 pages: $(VENV)/.pages node_modules/.installed $(VENDORED) ## Run the tests of pages alone, without PyTorch
 	$(NODE) $(RUN) -m pytest -n 3 --dist loadfile $(PYTEST_FLAGS) tests/assets tests/browser tests/lesson_site tests/results tests/site
+
+# No test in them needs a GPU.
+PAGE_ROOMS = assets browser lesson_site results site
+
+rehearse: $(VENV)/.test ## Run what needs a GPU on a simulated one
+	$(RUN) -m pytest -p tests.simulated_gpu -m gpu --require-gpu -n 3 --dist loadfile -p no:cacheprovider \
+		$(PAGE_ROOMS:%=--ignore=tests/%) $(PYTEST_FLAGS)
 
 again: $(VENV)/.test node_modules/.installed $(VENDORED) ## Run the tests that failed last time once more, one at a time
 	$(NODE) $(RUN) -m pytest --verbose --last-failed --last-failed-no-failures none $(COVERING) --cov-append $(PYTEST_FLAGS)
