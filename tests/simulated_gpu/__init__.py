@@ -20,6 +20,7 @@ import pytest
 
 HERE = Path(__file__).parent
 NOT_CARRIED = HERE / "not_carried.toml"
+THERE = pytest.StashKey[set[str]]()
 
 
 def pytest_configure() -> None:
@@ -33,13 +34,16 @@ def pytest_configure() -> None:
     os.environ["PYTHONPATH"] = os.pathsep.join(map(str, places))
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+@pytest.hookimpl(tryfirst=True)  # before any is left out
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Expect what is not carried to fail; what passes all the same fails, and so is noticed.
 
     A group that says ``run = false`` is left out.
     """
-    for item in items:
-        group = not_carried().get(item.nodeid.removeprefix("tests/"))
+    names = {item: item.nodeid.removeprefix("tests/") for item in items}
+    config.stash[THERE] = set(names.values())
+    for item, name in names.items():
+        group = not_carried().get(name)
         if group:
             run = group.get("run", True)
             item.add_marker(pytest.mark.xfail(reason=group["reason"], strict=True, run=run))

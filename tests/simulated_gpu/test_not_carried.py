@@ -3,13 +3,13 @@
 import pytest
 
 from tests.building import REPOSITORY
-from tests.simulated_gpu import not_carried
+from tests.simulated_gpu import THERE, not_carried
 
 
 @pytest.mark.gpu
 def test_every_entry_is_a_test(request: pytest.FixtureRequest) -> None:
     """One that was renamed is found here, if its file is among those that run."""
-    there = {item.nodeid.removeprefix("tests/") for item in request.session.items}
+    there = request.config.stash[THERE]
     files = {name.partition("::")[0] for name in there}
 
     assert [] == [
