@@ -211,6 +211,23 @@ def test_sentences_and_charts_of_other_pages_follow_the_card(forecast: Page, sit
     expect(says(forecast).first).to_contain_text("H100 (SXM)")
 
 
+@pytest.mark.parametrize("address", ["benchmarks/race/", "benchmarks/compare/"])
+def test_a_page_whose_charts_alone_forecast_follows_the_card(
+    page: Page, site: str, address: str
+) -> None:
+    """The list stands there too; drawing and caption follow it, and the next page does."""
+    page.goto(site + address)
+
+    page.locator("reader-card select").select_option("h100")
+
+    chart = page.locator("figure.chart-race")
+    chart.scroll_into_view_if_needed()
+    expect(chart.locator("svg.chart-drawing")).to_contain_text("H100 (SXM)")
+    expect(chart.locator("figcaption")).to_contain_text("H100 (SXM)")
+    page.goto(site + LESSON)
+    expect(page.locator("figure.chart-sweep figcaption")).to_contain_text("H100 (SXM)")
+
+
 def test_a_page_that_shows_forecasts_loads_nothing_for_the_card(visits: Visits) -> None:
     """Its list is there without a script, which comes with the first choice."""
     assert not [each for each in visits(LESSON)[LOOKS[0]].requests if "reader-card" in each]
