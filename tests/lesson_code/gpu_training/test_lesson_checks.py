@@ -16,6 +16,7 @@ from lesson_code.gpu_training.automatic_mixed_precision import formats_in_one_st
 from lesson_code.gpu_training.device_aware_checkpoints import loads_safely
 from lesson_code.models import MNISTClassifier
 from lesson_site.checks.options import Check, read_check
+from results.recorded import read
 
 LESSON = Path("docs/gpu-training")
 
@@ -171,3 +172,14 @@ def test_what_loads_safely_is_what_the_check_says() -> None:
     for row, number in zip(check.rows, check.attributes["right"].split(), strict=True):
         value = eval(row.strip("`"), {"torch": torch, "numpy": np})
         assert (check.choices[int(number) - 1] == "loads") == loads_safely(value), row
+
+
+def test_the_script_reaches_the_accuracy_that_is_asked_for() -> None:
+    """Both numbers of the recorded run, validation and test, are accepted."""
+    check = check_of("gpu-training-in-practice", "script-accuracy")
+    recording = read("gpu_training/gpu_training_in_practice:print_training_run")
+    assert recording
+    reached = [float(number) for number in re.findall(r"accuracy (\d+\.\d+) %", recording.text)]
+
+    right, tolerance = (float(check.attributes[name]) for name in ("right", "tolerance"))
+    assert all(abs(number - right) <= tolerance * right for number in (max(reached), reached[-1]))
