@@ -53,7 +53,8 @@ def draw(run: Run, choice: Choice) -> tuple[list[Node], int]:
         nodes.append(("text", {"x": "0", "y": str(y - 4)}, [label]))
         if not here:
             continue
-        later = [b for b in run.blocks if b.lane == lane and b.step >= shown and b.start < end]
+        working = [b for b in run.blocks if b.lane == lane and b.kind not in WAITS]
+        later = [b for b in working if b.step >= shown and b.start < end]
         inside = [_path(later, end, height / rows, {"class": "later"})] if later else []
         for number, block in here:
             waits = " wait" if block.kind in WAITS else ""

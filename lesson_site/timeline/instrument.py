@@ -23,7 +23,7 @@ from results.timeline_measured import own
 
 STARTS = {
     "textbook": Choice(),
-    "large": Choice(model="large", batch=1024, images="device"),
+    "large": Choice(model="large", batch=1024, images="device", reads_loss=False),
     "fed": Choice(images="device", reads_loss=False),
 }
 SWITCHES = ("pinned", "reads_loss", "fused", "graph")

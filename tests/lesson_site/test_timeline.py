@@ -69,6 +69,23 @@ def test_a_block_that_waits_is_an_outline_and_long_ones_have_their_word() -> Non
     assert "prepare" in words
 
 
+def test_later_steps_show_what_works_and_no_wait() -> None:
+    """Where Python runs ahead of a large model its later requests are there, its waits are not."""
+    kernels = tuple(Kernel("forward", 1.0) for _ in range(40))
+    loop = Loop(kernels, launch=0.001, reads_loss=False)
+    run = simulate(loop)
+
+    nodes, _ = drawing.draw(run, Choice(images="device", reads_loss=False))
+
+    planes = [node for node in nodes if node[0] == "svg"]
+    [later] = [path for plane in planes for path in plane[2] if path[1]["class"] == "later"]
+    end = drawing.window(run, 3)
+    asked = [b for b in run.blocks if b.lane == "python" and b.step >= 3 and b.start < end]
+    drawn = [b for b in asked if b.kind == "forward"]
+    assert {"room"} < {block.kind for block in asked}
+    assert sum(len(drawing.stretches(b.pieces)) for b in drawn) == later[1]["d"].count("Z")
+
+
 def test_kernels_leave_their_gaps_in_the_picture() -> None:
     """Two that are asked for one after the other are two rectangles of one block."""
     run = simulate(replace(SLOW, kernels=(Kernel("forward", 1.0), Kernel("forward", 1.0))))

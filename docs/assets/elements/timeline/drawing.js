@@ -49,7 +49,8 @@ export function draw(payload, run, choice) {
     const label = here.length ? name : (payload.words.none ?? "").replace("{lane}", name);
     nodes.push(["text", { x: "0", y: String(y - 4) }, [label]]);
     if (!here.length) continue;
-    const later = run.blocks.filter((b) => b.lane === lane && b.step >= shown && startOf(b) < end);
+    const working = run.blocks.filter((block) => block.lane === lane && !WAITS.includes(block.kind));
+    const later = working.filter((block) => block.step >= shown && startOf(block) < end);
     const inside = later.length ? [path(later, end, height / rows, { class: "later" })] : [];
     for (const block of here) {
       const css = `${lane}${WAITS.includes(block.kind) ? " wait" : ""}`;
