@@ -6,8 +6,8 @@
 import { recorded } from "./mission/design-ledger.js";
 import { radios, stops, toggle } from "./mission/controls.js";
 import { fill, html } from "./mission/draw.js";
-import { Instrument } from "./mission/instrument.js";
-import { bars, gauge, keyOf, memory, predicted, tableOf } from "./mission/pipeline-chart.js";
+import { Instrument, table } from "./mission/instrument.js";
+import { bars, gauge, keyOf, memory, predicted } from "./mission/pipeline-chart.js";
 import { isOpen, mission } from "./mission/state.js";
 
 /**
@@ -399,7 +399,7 @@ function formula() {
 
 /** @param {Row} row */
 const barsTable = ({ shares, units, recompute_share, total }) =>
-  tableOf("One iteration as a table", ["Part", "Share (%)", "Time (units)"], [
+  table("One iteration, part by part", ["Part", "Share (%)", "Time (units)"], [
     ["Data loading", shares[0] ?? "", units[0] ?? ""],
     ["Memory transfers", shares[1] ?? "", units[1] ?? ""],
     ["Compute", shares[2] ?? "", units[2] ?? ""],
@@ -409,7 +409,7 @@ const barsTable = ({ shares, units, recompute_share, total }) =>
 
 /** @param {Row} row @param {Marks} marks */
 const gaugeTable = (row, { utilisation_ticks, mfu_ticks }) =>
-  tableOf("The gauge as a table", ["Mark", "Percent"], [
+  table("What the gauge shows", ["Mark", "Percent"], [
     ["Accelerator utilisation, this configuration", row.utilisation],
     ...utilisation_ticks.map(([at, name]) => [`Accelerator utilisation, ${name}`, String(at)]),
     ["MFU, this configuration", row.mfu],
@@ -418,7 +418,7 @@ const gaugeTable = (row, { utilisation_ticks, mfu_ticks }) =>
 
 /** @param {Row} row @param {string} budget */
 const memoryTable = (row, budget) =>
-  tableOf("Memory as a table", ["Part", "GB"], [
+  table("Memory, part by part", ["Part", "GB"], [
     ["All but activations", row.model_gb],
     ["Activations", row.activations_gb],
     ["All parts at once", row.memory_gb],

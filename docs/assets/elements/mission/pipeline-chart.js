@@ -1,7 +1,7 @@
 // What the Pipeline Breakdown Analyzer draws: the bars of an iteration, the gauge and the memory.
 // Places are percentages of the width, so that letters keep their size on every screen.
 
-import { fill, html, pixels, svg } from "./draw.js";
+import { fill, pixels, svg } from "./draw.js";
 
 /**
  * A row of lesson_site/mission/rows.py: numbers to draw with, and texts.
@@ -233,25 +233,3 @@ export function memory(row, budget, says) {
     text(85, `Activations ${row.activations_gb} GB`, { x: `${total}%`, class: total > 55 ? "end" : "" }),
   );
 }
-
-/**
- * The table of a chart.
- * @param {string} name @param {string[]} head @param {string[][]} rows the first of each is its name
- */
-export const tableOf = (name, head, rows) =>
-  html(
-    "div",
-    { class: "results-scroll", tabindex: 0, role: "region", "aria-label": name },
-    html(
-      "table",
-      { class: "results-table" },
-      html("thead", {}, html("tr", {}, ...head.map((cell) => html("th", { scope: "col" }, cell)))),
-      html(
-        "tbody",
-        {},
-        ...rows.map(([first = "", ...cells]) =>
-          html("tr", {}, html("th", { scope: "row" }, first), ...cells.map((cell) => html("td", {}, cell))),
-        ),
-      ),
-    ),
-  );
