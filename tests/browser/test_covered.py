@@ -45,7 +45,9 @@ ASK = """() => [...document.querySelectorAll("lesson-check")].map((check) => {
   }
   const told = new Set([...answer.querySelectorAll("[data-figure]")].map((e) => e.dataset.figure));
   const isAbove = (element) => element.compareDocumentPosition(check) & 4;
-  const above = [...document.querySelectorAll("article [data-figure]")].filter(visible);
+  // A chart shows all the figures of its table, which may be folded.
+  const above = [...document.querySelectorAll("article [data-figure]")].filter(
+    (e) => visible(e) || e.closest(shows)?.checkVisibility());
   return {
     id: check.id,
     open: [answer, ...document.querySelectorAll(`details[data-check="${check.id}"]`)]
