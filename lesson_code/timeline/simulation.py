@@ -1,6 +1,6 @@
 """A training loop in time: what Python, the loader's workers, the copies and the GPU do, and when.
 
-Standard library only: pages show these sections, and run them in a browser. All times are seconds.
+Standard library only. All times are seconds.
 """
 
 from collections.abc import Iterable
@@ -15,7 +15,6 @@ WAITS = ("batch", "stream", "room", "loss")  # a worker's batch, the GPU before 
 BUSY = 0.8  # a GPU that works for so much of the time is the one that is waited for
 
 
-# --8<-- [start:loop]
 @dataclass(frozen=True)
 class Kernel:
     """One operation of a training step: the part of the step that it belongs to, and its time."""
@@ -56,9 +55,6 @@ class Loop:
     reads_loss: bool = True
     graph: bool = False
     on_cpu: bool = False
-
-
-# --8<-- [end:loop]
 
 
 @dataclass(frozen=True)
@@ -118,7 +114,6 @@ class Run:
     cause: str
 
 
-# --8<-- [start:timeline]
 class Timeline:
     """Goes through a loop with two clocks: how far Python is, and how far the GPU.
 
@@ -220,10 +215,6 @@ class Timeline:
         return tuple(Block(*key, tuple(pieces)) for key, pieces in self.pieces.items())
 
 
-# --8<-- [end:timeline]
-
-
-# --8<-- [start:simulate]
 def simulate(loop: Loop, steps: int = STEPS) -> Run:
     """Run ``loop`` for some steps, and look who waits for whom in the second half of them."""
     timeline = Timeline(loop)
@@ -258,6 +249,3 @@ def cause_of(blocks: Iterable[Block], on_cpu: bool) -> str:
             cause = causes.get(block.kind, block.kind)
             spent[cause] = spent.get(cause, 0.0) + block.seconds
     return max(spent, key=lambda cause: spent[cause])
-
-
-# --8<-- [end:simulate]
