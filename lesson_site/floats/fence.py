@@ -145,13 +145,13 @@ def _scale() -> str:
         "first": [epoch, FIRST_PLACE],
         "powers": [SCALE_POWERS[0], SCALE_POWERS[-1]],
         "window": [window.low, window.high],
-        "counts": {
-            place: [as_row(recorded.together(place, each)) for each in recorded.epochs]
-            for place in PLACES
-        },
+    }
+    counts = {
+        place: [as_row(recorded.together(place, each)) for each in recorded.epochs]
+        for place in PLACES
     }
     return (
-        f'<gradient-scale data-late data-floats="{_json(data)}">'
+        f'<gradient-scale data-late data-counts="{_json(counts)}" data-floats="{_json(data)}">'
         f'<div class="float-says" role="status">{said}</div><div class="chart-frame">{drawn}</div>'
         f"{_table(caption, head, rows)}</gradient-scale>{_source(recorded)}"
     )

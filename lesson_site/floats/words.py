@@ -1,6 +1,6 @@
-"""What the float explorer says of a pattern of bits; ``docs/assets/elements/floats/words.js`` too.
+"""What the float explorer says of a pattern of bits.
 
-A test compares both.
+``docs/assets/elements/floats/formats.js`` says the same; a test compares both.
 """
 
 import math

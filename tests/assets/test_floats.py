@@ -24,8 +24,9 @@ from tests.building import REPOSITORY
 
 HEAD = """
 import { readFileSync } from "node:fs";
-import { FloatFormat } from "./docs/assets/elements/floats/formats.js";
-import { beside, becomes, reading, written } from "./docs/assets/elements/floats/words.js";
+import {
+  FloatFormat, becomes, beside, reading, written,
+} from "./docs/assets/elements/floats/formats.js";
 import * as histogram from "./docs/assets/elements/floats/histogram.js";
 const asked = JSON.parse(readFileSync(0, "utf8"));
 const write = (number) => (Object.is(number, -0) ? "-0" : String(number));

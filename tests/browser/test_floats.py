@@ -203,6 +203,23 @@ def test_place_epoch_and_format_are_chosen(open_floats: Opener) -> None:
     expect(page.locator("line.float-low")).to_be_hidden()
 
 
+def test_gradients_that_do_not_load_are_said_to_be_missing(browser: Browser, course: str) -> None:
+    """The sentence says what to do; the next touch tries again."""
+    page = browser.new_context().new_page()
+    page.goto(f"{course}floats/")
+    page.route("**/assets/floats/*", lambda route: route.abort())
+    page.locator("gradient-scale").scroll_into_view_if_needed()
+    slider = page.get_by_role("slider", name="Loss scale")
+
+    slider.press("ArrowRight")
+    expect(says(page, "gradient-scale")).to_contain_text("did not load")
+    page.unroute("**/assets/floats/*")
+    slider.press("ArrowRight")
+
+    expect(says(page, "gradient-scale")).to_contain_text("Times 4 (2²), float16 rounds")
+    page.context.close()
+
+
 def test_print_has_no_controls(open_floats: Opener) -> None:
     """On paper the sentences, drawings and tables are left."""
     page = open_floats()

@@ -2,8 +2,7 @@
 // formats make of the number follow. Until this comes the page has one number.
 
 import { make, part } from "./dom.js";
-import { FloatFormat } from "./floats/formats.js";
-import { becomes, beside, powerOfTwo, reading, written } from "./floats/words.js";
+import { FloatFormat, becomes, beside, powerOfTwo, reading, written } from "./floats/formats.js";
 
 /**
  * @typedef {object} Data

@@ -1,10 +1,12 @@
 // <gradient-scale>: a loss scale to slide. The recorded gradients move along the number line, and what
-// the format loses of them at both ends is counted. Until this comes the page has one scale.
+// the format loses of them at both ends is counted. Until then the page has one scale. The gradients
+// are in `data-counts`; on a finished site they are in the file that `data-at` names, and come with the
+// first touch.
 
 import { make, part } from "./dom.js";
-import { FloatFormat } from "./floats/formats.js";
+import { FloatFormat, powerOfTwo, written } from "./floats/formats.js";
 import { paths, sentences } from "./floats/histogram.js";
-import { powerOfTwo, written } from "./floats/words.js";
+import { ROOT } from "./record.js";
 
 /** @typedef {import("./floats/histogram.js").Histogram} Histogram */
 /**
@@ -15,14 +17,18 @@ import { powerOfTwo, written } from "./floats/words.js";
  * @property {[epoch: number, place: string]} first
  * @property {[first: number, last: number]} powers of the slider
  * @property {[low: number, high: number]} window exponents of two at the ends of the drawing
- * @property {{[place: string]: Histogram[]}} counts by epoch
  */
+/** @typedef {{[place: string]: Histogram[]}} Counts by epoch */
+
+const MISSING = "The recorded gradients did not load; reload the page to try again.";
 
 export class GradientScale extends HTMLElement {
   /** @type {Data} */
   #data = JSON.parse(this.dataset.floats ?? "{}");
   #formats = this.#data.formats.map((layout) => new FloatFormat(layout));
   #slider = make("input", { type: "range", step: "1", value: "0", autocomplete: "off" });
+  /** @type {Promise<Counts> | undefined} */
+  #coming;
   #scale = make("strong", { ariaHidden: "true" }); // the slider says it itself
   #places = list(Object.entries(this.#data.places), this.#data.first[1]);
   #epochs = list(this.#data.epochs.map((epoch, at) => [String(at), String(epoch)]), String(this.#data.epochs.indexOf(this.#data.first[0])));
@@ -41,18 +47,46 @@ export class GradientScale extends HTMLElement {
     for (const control of [this.#slider, this.#places, this.#epochs, this.#kinds])
       control.addEventListener("input", this.#show);
     const legend = make("legend", { textContent: "Scale the loss" });
-    this.prepend(make("fieldset", {}, legend, slider, ...lists));
-    this.#show();
+    const box = make("fieldset", {}, legend, slider, ...lists);
+    for (const touch of ["pointerenter", "focusin"]) box.addEventListener(touch, this.#load);
+    this.prepend(box);
+    this.#name(0);
   }
 
-  #show = () => {
-    const power = Number(this.#slider.value);
-    const kind = this.#formats[Number(this.#kinds.value)];
-    const histogram = this.#data.counts[this.#places.value]?.[Number(this.#epochs.value)];
-    if (!kind || !histogram) return;
+  /** What was counted, fetched once; nothing where that fails. @returns {Promise<Counts>} */
+  #load = async () => {
+    this.#coming ??= this.#fetch();
+    try {
+      return await this.#coming;
+    } catch {
+      this.#coming = undefined;
+      return {};
+    }
+  };
+
+  /** @returns {Promise<Counts>} */
+  async #fetch() {
+    const { counts, at } = this.dataset;
+    return counts ? JSON.parse(counts) : (await fetch(new URL(`assets/floats/${at}`, ROOT))).json();
+  }
+
+  /** Say how large the scale is. @param {number} power */
+  #name(power) {
     const scale = `${(2 ** power).toLocaleString("en-US")} (${powerOfTwo(power)})`;
     this.#scale.textContent = scale;
     this.#slider.setAttribute("aria-valuetext", scale);
+  }
+
+  #show = async () => {
+    this.#name(Number(this.#slider.value));
+    const counts = await this.#load();
+    const power = Number(this.#slider.value); // it may have gone on meanwhile
+    const kind = this.#formats[Number(this.#kinds.value)];
+    const histogram = counts[this.#places.value]?.[Number(this.#epochs.value)];
+    if (!kind || !histogram) {
+      const missing = make("p", { textContent: MISSING });
+      return part(this, ".float-says", HTMLElement).replaceChildren(missing);
+    }
     const said = sentences(histogram, kind, power).map((textContent) => make("p", { textContent }));
     part(this, ".float-says", HTMLElement).replaceChildren(...said);
     for (const [fate, outline] of Object.entries(paths(histogram, kind, power)))

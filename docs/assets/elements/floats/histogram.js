@@ -1,7 +1,7 @@
 // Recorded gradients, counted, drawn and described as lesson_code/gpu_training/exponent_histogram.py
 // and lesson_site/floats/gradients.py do; a test compares. Pure.
 
-import { powerOfTwo } from "./words.js";
+import { powerOfTwo } from "./formats.js";
 
 /** @typedef {import("./formats.js").FloatFormat} FloatFormat */
 /**
