@@ -119,23 +119,27 @@ addEventListener("card-changed", () => {
   for (const tag of USED) if (document.querySelector(tag)) wake(tag);
 });
 
-const arrivals = new IntersectionObserver(
-  (entries) => {
-    for (const { isIntersecting, target } of entries) if (isIntersecting) wake(target.localName);
-  },
-  { rootMargin: "800px" },
-);
+const SEEN = ["float-switches", "gradient-scale"]; // these leave room for their controls
+
+/** @param {IntersectionObserverEntry[]} entries */
+const wakeWhatComes = (entries) => {
+  for (const { isIntersecting, target } of entries) if (isIntersecting) wake(target.localName);
+};
+const arrivals = new IntersectionObserver(wakeWhatComes, { rootMargin: "800px" });
+const sights = new IntersectionObserver(wakeWhatComes);
 
 async function onPage() {
   noteVisit();
   offerRuns();
   arrivals.disconnect();
+  sights.disconnect();
   for (const tag of Object.keys(elements)) {
     const found = document.getElementsByTagName(tag);
     if (tag === "run-cell") continue; // woken by its button
     if (USED.includes(tag) && !hasOwn()) continue;
     const waits = LATE.includes(tag) && !(tag === "interactive-chart" && hasOwn());
-    if (waits) for (const each of found) arrivals.observe(each);
+    if (SEEN.includes(tag)) for (const each of found) sights.observe(each);
+    else if (waits) for (const each of found) arrivals.observe(each);
     else if (found.length) await wake(tag);
   }
 }

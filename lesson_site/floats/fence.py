@@ -75,7 +75,7 @@ def _switches() -> str:
     }
     said = "".join(f"<p>{sentence}</p>" for sentence in told)
     return (
-        f'<float-switches data-late data-floats="{_json(data)}">'
+        f'<float-switches data-floats="{_json(data)}">'
         f'<div class="float-says" role="status">{said}</div><div class="chart-frame">{drawn}</div>'
         f"{_table('Six formats', head, rows)}</float-switches>"
     )
@@ -151,7 +151,7 @@ def _scale() -> str:
         for place in PLACES
     }
     return (
-        f'<gradient-scale data-late data-counts="{_json(counts)}" data-floats="{_json(data)}">'
+        f'<gradient-scale data-counts="{_json(counts)}" data-floats="{_json(data)}">'
         f'<div class="float-says" role="status">{said}</div><div class="chart-frame">{drawn}</div>'
         f"{_table(caption, head, rows)}</gradient-scale>{_source(recorded)}"
     )

@@ -1,11 +1,9 @@
 // <gradient-scale>: a loss scale to slide. The recorded gradients move along the number line, and what
 // the format loses of them at both ends is counted. Until then the page has one scale. The gradients
-// are in `data-counts`; on a finished site they are in the file that `data-at` names, and come with the
-// first touch.
+// are in `data-counts`; on a finished site they are in the file that `data-at` names. They, and what
+// counts them, come with the first touch.
 
 import { make, part } from "./dom.js";
-import { FloatFormat, powerOfTwo, written } from "./floats/formats.js";
-import { paths, sentences } from "./floats/histogram.js";
 import { ROOT } from "./record.js";
 
 /** @typedef {import("./floats/histogram.js").Histogram} Histogram */
@@ -19,20 +17,24 @@ import { ROOT } from "./record.js";
  * @property {[low: number, high: number]} window exponents of two at the ends of the drawing
  */
 /** @typedef {{[place: string]: Histogram[]}} Counts by epoch */
+/** @typedef {import("./floats/formats.js").FloatFormat} FloatFormat */
+/** @typedef {typeof import("./floats/formats.js") & typeof import("./floats/histogram.js")} Kit */
+/** @typedef {{counts: Counts, kit: Kit, formats: FloatFormat[]}} Loaded */
+
+const UNSCALED = "1 (2⁰)";
 
 const MISSING = "The recorded gradients did not load; reload the page to try again.";
 
 export class GradientScale extends HTMLElement {
   /** @type {Data} */
   #data = JSON.parse(this.dataset.floats ?? "{}");
-  #formats = this.#data.formats.map((layout) => new FloatFormat(layout));
   #slider = make("input", { type: "range", step: "1", value: "0", autocomplete: "off" });
-  /** @type {Promise<Counts> | undefined} */
+  /** @type {Promise<Loaded> | undefined} */
   #coming;
   #scale = make("strong", { ariaHidden: "true" }); // the slider says it itself
   #places = list(Object.entries(this.#data.places), this.#data.first[1]);
   #epochs = list(this.#data.epochs.map((epoch, at) => [String(at), String(epoch)]), String(this.#data.epochs.indexOf(this.#data.first[0])));
-  #kinds = list(this.#formats.map(({ name }, at) => [String(at), name]), "0");
+  #kinds = list(this.#data.formats.map(([name], at) => [String(at), name]), "0");
 
   connectedCallback() {
     if (this.querySelector("fieldset")) return;
@@ -50,58 +52,59 @@ export class GradientScale extends HTMLElement {
     const box = make("fieldset", {}, legend, slider, ...lists);
     for (const touch of ["pointerenter", "focusin"]) box.addEventListener(touch, this.#load);
     this.prepend(box);
-    this.#name(0);
+    this.#name(UNSCALED);
   }
 
-  /** What was counted, fetched once; nothing where that fails. @returns {Promise<Counts>} */
+  /** What is needed, fetched once; nothing where that fails. @returns {Promise<Loaded | null>} */
   #load = async () => {
     this.#coming ??= this.#fetch();
     try {
       return await this.#coming;
     } catch {
       this.#coming = undefined;
-      return {};
+      return null;
     }
   };
 
-  /** @returns {Promise<Counts>} */
+  /** @returns {Promise<Loaded>} */
   async #fetch() {
     const { counts, at } = this.dataset;
-    return counts ? JSON.parse(counts) : (await fetch(new URL(`assets/floats/${at}`, ROOT))).json();
+    const parts = [import("./floats/formats.js"), import("./floats/histogram.js")];
+    const written = counts ? JSON.parse(counts) : fetch(new URL(`assets/floats/${at}`, ROOT)).then((found) => found.json());
+    const kit = /** @type {Kit} */ (Object.assign({}, ...(await Promise.all(parts))));
+    return { counts: await written, kit, formats: this.#data.formats.map((layout) => new kit.FloatFormat(layout)) };
   }
 
-  /** Say how large the scale is. @param {number} power */
-  #name(power) {
-    const scale = `${(2 ** power).toLocaleString("en-US")} (${powerOfTwo(power)})`;
+  /** Say how large the scale is. @param {string} scale */
+  #name(scale) {
     this.#scale.textContent = scale;
     this.#slider.setAttribute("aria-valuetext", scale);
   }
 
   #show = async () => {
-    this.#name(Number(this.#slider.value));
-    const counts = await this.#load();
+    const loaded = await this.#load();
     const power = Number(this.#slider.value); // it may have gone on meanwhile
-    const kind = this.#formats[Number(this.#kinds.value)];
-    const histogram = counts[this.#places.value]?.[Number(this.#epochs.value)];
-    if (!kind || !histogram) {
-      const missing = make("p", { textContent: MISSING });
-      return part(this, ".float-says", HTMLElement).replaceChildren(missing);
+    const kind = loaded?.formats[Number(this.#kinds.value)];
+    const histogram = loaded?.counts[this.#places.value]?.[Number(this.#epochs.value)];
+    if (!loaded || !kind || !histogram) {
+      return this.querySelector(".float-says")?.replaceChildren(make("p", { textContent: MISSING }));
     }
+    const { paths, powerOfTwo, sentences, written } = loaded.kit;
+    this.#name(`${(2 ** power).toLocaleString("en-US")} (${powerOfTwo(power)})`);
     const said = sentences(histogram, kind, power).map((textContent) => make("p", { textContent }));
     part(this, ".float-says", HTMLElement).replaceChildren(...said);
     for (const [fate, outline] of Object.entries(paths(histogram, kind, power)))
       part(this, `.float-${fate}`, SVGPathElement).setAttribute("d", outline);
-    this.#drawFormat(kind);
+    this.#drawFormat(kind, `${written(kind.smallest, 2)} to ${written(kind.largest, 5)}`);
   };
 
-  /** The format's limits, and its range. @param {FloatFormat} kind */
-  #drawFormat(kind) {
+  /** The format's limits, and its range. @param {FloatFormat} kind @param {string} span its ends in words */
+  #drawFormat(kind, span) {
     for (const [css, limit] of /** @type {const} */ ([["float-low", kind.lost], ["float-high", kind.overflow]]))
       for (const each of this.querySelectorAll(`.${css}`)) {
         for (const end of each.localName === "line" ? ["x1", "x2"] : ["x"]) each.setAttribute(end, this.#at(limit));
         each.classList.toggle("gone", !this.#isInside(limit));
       }
-    const span = `${written(kind.smallest, 2)} to ${written(kind.largest, 5)}`;
     part(this, ".float-name", SVGTextElement).textContent = `${kind.name}: ${span}`;
     const ends = { ".float-subnormal": [kind.smallest, kind.smallestNormal], ".float-normal": [kind.smallestNormal, kind.largest] };
     for (const [css, [low = 0, high = 0]] of Object.entries(ends)) {
@@ -127,6 +130,6 @@ export class GradientScale extends HTMLElement {
 
 /** @param {[value: string, text: string][]} options @param {string} chosen */
 function list(options, chosen) {
-  const made = options.map(([value, text]) => new Option(text, value, value === chosen, value === chosen));
-  return make("select", { autocomplete: "off" }, ...made);
+  const entries = options.map(([value, text]) => new Option(text, value, value === chosen, value === chosen));
+  return make("select", { autocomplete: "off" }, ...entries);
 }
