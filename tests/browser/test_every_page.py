@@ -1,4 +1,4 @@
-"""Every page, light and dark, wide and narrow: sound, quiet, reachable for everybody, and light."""
+"""Every page, light and wide, dark and narrow: sound, quiet, reachable for everybody, and small."""
 
 import pytest
 
@@ -15,10 +15,9 @@ def test_the_page_answers_in_the_palette_that_the_system_asks_for(
     visits: Visits, address: str
 ) -> None:
     """Light and dark follow the system's setting until the reader chooses."""
-    schemes = {str(look): visit.scheme for look, visit in visits(address).items()}
+    schemes = {look.scheme: visit.scheme for look, visit in visits(address).items()}
 
-    expected = {"light": "default", "dark": "slate"}
-    assert {str(look): expected[look.scheme] for look in LOOKS} == schemes
+    assert {"light": "default", "dark": "slate"} == schemes
     assert {200} == {visit.status for visit in visits(address).values()}
 
 
