@@ -70,6 +70,7 @@ async function wake(tag) {
 
 // These are far down on long pages, or whole in HTML: whoever does not get there need not load them.
 const LATE = [
+  "lesson-check",
   ...["interactive-chart", "laptop-challenge", "memory-ledger", "memory-table", "mission-record"],
   ...["mission-reflection", "mission-reveal", "mission-tradeoff", "own-report", "pipeline-analyzer"],
   ...["training-timeline", "walkthrough-column"],

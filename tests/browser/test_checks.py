@@ -186,8 +186,10 @@ def open_page(browser: Browser, course: str) -> Iterator[Opener]:
 
 
 def check(page: Page, name: str) -> Locator:
-    """The check with that id."""
-    return page.locator(f"lesson-check#{name}")
+    """The check with that id; it wakes when a reader comes near."""
+    found = page.locator(f"lesson-check#{name}")
+    found.scroll_into_view_if_needed()
+    return found
 
 
 def predict(page: Page, name: str, right: bool = True) -> Locator:
