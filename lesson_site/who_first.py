@@ -37,6 +37,9 @@ class Training:
         return "{card}" in self.gpu
 
 
+CLOSE = (
+    "How long the GPU takes depends on the computer around it, and both of its ends are possible."
+)
 TRAININGS = (
     Training(
         "ten epochs of MNIST with 100 hidden units",
@@ -45,6 +48,7 @@ TRAININGS = (
         {
             "CPU": "Each step computes so little that handing the work to the GPU takes longer.",
             "GPU": "Even this narrow layer was enough work for that GPU.",
+            "close": CLOSE,
         },
     ),
     Training(
@@ -52,17 +56,21 @@ TRAININGS = (
         "mnist_epoch.resident_cpu",
         "forecast.mnist_64.float32.{card}.epoch",
         {
+            "CPU": "Starting its operations takes longer than this CPU’s arithmetic.",
+            "GPU": "Starting its operations takes less time than this CPU’s arithmetic.",
             "close": "The GPU spends nearly all of it on starting operations, and how long that "
             "takes depends on the computer around it.",
-            "GPU": "Starting its operations is quicker than this CPU’s arithmetic.",
-            "CPU": "Starting its operations takes longer than this CPU’s arithmetic.",
         },
     ),
     Training(
         "a step of four layers of width 4096",
         "step_sweep.width_4096.batch_1024.cpu",
         "forecast.sweep_4096_1024.float32.{card}.time",
-        {"GPU": "Now the step is nearly all arithmetic, and thousands of cores share it."},
+        {
+            "CPU": "This CPU’s arithmetic is faster than what the card is forecast to need.",
+            "GPU": "Now the step is nearly all arithmetic, and thousands of cores share it.",
+            "close": CLOSE,
+        },
     ),
 )
 
@@ -135,7 +143,8 @@ def _row(training: Training, store: Store) -> str:
 
 def _cell(figure: Figure) -> str:
     name = f' data-figure="{escape(figure.name)}" data-kind="{figure.kind}"'
-    return f"<td><span{name}>{escape(_told(figure))}</span></td>"
+    mark = _told(figure).removeprefix(figure.text)
+    return f"<td><span{name}>{escape(figure.text)}</span>{escape(mark)}</td>"
 
 
 def _told(figure: Figure) -> str:

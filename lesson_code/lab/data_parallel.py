@@ -211,9 +211,12 @@ def main(arguments: list[str] | None = None) -> int:
     for name in ("epochs", "samples", "batch", "accumulate"):
         parser.add_argument(f"--{name}", type=int, default=getattr(standard, name))
     parser.add_argument("--leftover", choices=("repeat", "drop", "join"), default="repeat")
-    for name in ("sampler", "set-epoch", "no-sync"):
+    for name in ("sampler", "set-epoch"):
         action = argparse.BooleanOptionalAction
         parser.add_argument(f"--{name}", action=action, default=True, help="--no-… forgets it")
+    parser.add_argument(
+        "--sync-always", dest="no_sync", action="store_false", help="exchange after every batch"
+    )
     parser.add_argument("--save", type=Path, help="file for the weights")
     parser.add_argument("--compare", type=Path, help="such a file, of another run")
     chosen = vars(parser.parse_args(arguments))

@@ -24,7 +24,7 @@ from lesson_site.postbuild.leftovers import leftover_problems
 from lesson_site.postbuild.links import link_problems, stylesheet_and_script_problems
 from lesson_site.postbuild.policy import policy_of, policy_problems, with_policy
 from lesson_site.postbuild.redirects import write_redirects
-from lesson_site.postbuild.rules import drop_unmatched_rules
+from lesson_site.postbuild.rules import drop_unmatched_rules, join_sheets
 from lesson_site.postbuild.sizes import Size, measure, size_problems
 
 
@@ -53,6 +53,7 @@ def finish(folder: Path) -> tuple[list[str], list[Size]]:
     move_gradients(folder)
     write_redirects(folder)
     drop_unmatched_rules(folder)
+    join_sheets(folder)
     documents = read_documents(folder)
     sizes = [measure(document, folder) for document in documents]
     problems = [

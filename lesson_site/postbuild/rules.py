@@ -13,6 +13,8 @@ from lesson_site.files import write_whole
 
 SHEETS = "assets/stylesheets/*.css"
 SPEAKERS = ("**/*.html", "**/*.js", "**/*.mjs", "**/*.svg")
+JOINED = ("main", "palette")  # in the order in which the theme names them
+SOURCE_MAP = re.compile(r"/\*# sourceMappingURL=[^*]*\*/\s*")
 WORD = re.compile(r"[\w-]+")
 # Scripts join some names from two parts, the first of which ends so: `tabbed-control--` and `next`.
 BEGINNING = re.compile(r"[\w-]+(?:--|__)")
@@ -55,6 +57,25 @@ def drop_unmatched_rules(site: Path) -> None:
         short = matched(css, words, to_the_left)
         if short != css:
             write_whole(sheet, short)
+
+
+def join_sheets(site: Path) -> None:
+    """Put the theme's palette at the end of its main sheet, so that pages ask for one file less.
+
+    A second time changes nothing.
+    """
+    sheets = [next(site.glob(f"assets/stylesheets/{name}.*.css"), None) for name in JOINED]
+    main, palette = sheets
+    if main is None or palette is None:
+        return
+    joined = [SOURCE_MAP.sub("", sheet.read_text(encoding="utf-8")) for sheet in (main, palette)]
+    write_whole(main, "".join(joined))
+    link = re.compile(rf'<link rel="stylesheet" href="[^"]*{re.escape(palette.name)}">\s*')
+    for page in site.rglob("*.html"):
+        html = page.read_text(encoding="utf-8")
+        if palette.name in html:
+            write_whole(page, link.sub("", html))
+    palette.unlink()
 
 
 def matched(css: str, words: set[str], to_the_left: bool = False) -> str:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from lesson_site.postbuild.rules import drop_unmatched_rules, matched
+from lesson_site.postbuild.rules import drop_unmatched_rules, join_sheets, matched
 
 WORDS = {"grid", "md-nav", "tabbed-control--", "open"}
 
@@ -66,3 +66,22 @@ def test_a_site_s_pages_and_scripts_say_which_classes_there_are(tmp_path: Path) 
     drop_unmatched_rules(tmp_path)
 
     assert ".a{top:0}.b{top:0}" == first == sheet.read_text(encoding="utf-8")
+
+
+def test_the_palette_joins_the_main_sheet(tmp_path: Path) -> None:
+    """Its rules come last, pages ask for one sheet, and a second time changes nothing."""
+    sheets = tmp_path / "assets/stylesheets"
+    sheets.mkdir(parents=True)
+    main = sheets / "main.1.min.css"
+    main.write_text("a{top:0}/*# sourceMappingURL=main.1.css.map */\n", encoding="utf-8")
+    (sheets / "palette.2.min.css").write_text("a{top:1px}", encoding="utf-8")
+    names = ("main.1.min", "palette.2.min")
+    links = [f'<link rel="stylesheet" href="assets/stylesheets/{name}.css">' for name in names]
+    page = tmp_path / "index.html"
+    page.write_text("".join(links), encoding="utf-8")
+
+    join_sheets(tmp_path)
+    join_sheets(tmp_path)
+
+    assert "a{top:0}a{top:1px}" == main.read_text(encoding="utf-8")
+    assert links[0] == page.read_text(encoding="utf-8")

@@ -44,8 +44,9 @@ def test_every_way_on_a_gpu_takes_part(
     }
 
     assert set(fused_elementwise.ENTRIES) == set(entries)
-    assert 0.25 == pytest.approx(entries["cuda_triton"].outcome["largest_difference"])
-    assert 0.25 == pytest.approx(entries["cuda_extension"].outcome["largest_difference"])
+    # A processor may round the product and the sum at once, so the last bits differ.
+    for name in ("cuda_triton", "cuda_extension"):
+        assert 0.25 == pytest.approx(entries[name].outcome["largest_difference"], abs=1e-5)
     assert 0 == entries["cuda_compiled"].outcome["largest_difference"]
 
 

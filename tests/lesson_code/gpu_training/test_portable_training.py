@@ -486,6 +486,8 @@ def test_control_c_reaches_the_real_command() -> None:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        # A shell that started the tests in the background lets its children ignore Ctrl-C.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     ) as command:
         assert command.stdout is not None
         while not command.stdout.readline().startswith("epoch 1/1000"):
