@@ -1,6 +1,6 @@
 // Wakes up what a page has: each custom element is loaded where it is used, and defined once.
 
-import { CARD, MACHINE, PROGRESS, ROOT, browserRecord, saveEntry, visitOf } from "./elements/record.js";
+import { CARD, MACHINE, PROGRESS, ROOT, addressOf, browserRecord, readEntries, saveEntry, visitOf } from "./elements/record.js";
 
 /** @type {{[tag: string]: () => Promise<CustomElementConstructor>}} */
 const elements = {
@@ -52,14 +52,18 @@ function completeTheme() {
   }
 }
 
-/** Keep in the learner's record that this section was opened. */
+/** Keep in the learner's record that this page was opened, and tick such pages in the navigation. */
 function noteVisit() {
   const heading = /** @type {Element | undefined} */ (document.querySelector("h1")?.cloneNode(true));
   heading?.querySelector(".headerlink")?.remove();
   const visit = visitOf(location.href, ROOT, heading?.textContent?.trim() ?? "");
-  if (!visit) return;
-  const entry = { title: visit.title, at: new Date().toISOString() };
-  saveEntry(browserRecord().store, PROGRESS, visit.address, entry);
+  const { store } = browserRecord();
+  if (visit) saveEntry(store, PROGRESS, visit.address, { title: visit.title, at: new Date().toISOString() });
+  const opened = readEntries(store, PROGRESS);
+  for (const link of document.querySelectorAll(".md-nav--primary a.md-nav__link")) {
+    const address = addressOf(/** @type {HTMLAnchorElement} */ (link).href, ROOT);
+    link.classList.toggle("opened", Object.hasOwn(opened, address));
+  }
 }
 
 /** Load an element's module and define it. @param {string} tag */

@@ -1,4 +1,4 @@
-// Progress: which pages are sections, and where the home page sends the learner on.
+// Progress: which pages are on the way, and where the home page sends the learner on.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -13,20 +13,24 @@ for (const root of ["http://127.0.0.1:8000/", "https://example.org/some/course/"
     ["gpu-training/device-aware-loop/#analogy", "12. The device-aware loop", LOOP],
     ["gpu-training/device-aware-loop/?q=loop", "5. The device-aware loop", LOOP],
     ["", "1. Home", null],
-    ["gpu-training/", "GPU Training", null],
+    ["gpu-training/", "GPU Training", { address: "gpu-training/", title: "GPU Training" }],
     ["gpu-training/whole-lesson/", "GPU Training: the whole lesson", null],
-    ["notebooks/setup/", "1. Setup", null],
+    ["notebooks/setup/", "1. Setup", { address: "notebooks/setup/", title: "Setup" }],
+    ["benchmarks/results/amp/", "Mixed precision", { address: "benchmarks/results/amp/", title: "Mixed precision" }],
+    ["get-a-gpu/", "Where do I get a GPU?", null],
+    ["lab/", "", null],
+    ["lab/../x/", "X", null],
   ]))
-    test(`below ${root} the page ${path || "home"} is ${expected ? "a section" : "no section"}`, () => {
+    test(`below ${root} the page ${path || "home"} ${expected ? "is" : "is not"} on the way`, () => {
       assert.deepEqual(visitOf(root + path, root, heading), expected);
     });
 }
 
-test("a page of another site is no section", () => {
+test("a page of another site is not on the way", () => {
   assert.equal(visitOf("https://example.org/gpu-training/x/", "https://example.org/course/", "1. X"), null);
 });
 
-test("the section opened last is where to go on, without the number that it had then", () => {
+test("the page opened last is where to go on, without the number that it had then", () => {
   const entries = {
     "gpu-training/a/": { title: "A", at: "2026-11-21T10:00:00Z" },
     "gpu-training/b/": { title: "2. B", at: "2026-11-22T10:00:00Z" },

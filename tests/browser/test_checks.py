@@ -627,7 +627,7 @@ def test_a_record_travels_from_one_browser_to_another(open_page: Opener, tmp_pat
     for name in KINDS:
         predict(page, name)
     expect(page.locator("learner-record")).to_contain_text(
-        "This browser keeps 6 predictions and 1 opened section."
+        "This browser keeps 6 predictions and 1 opened page."
     )
     with page.expect_download() as download:
         page.get_by_role("button", name="Export").click()
@@ -660,6 +660,18 @@ def test_forgetting_asks_first(open_page: Opener) -> None:
         "Everything is forgotten."
     )
     assert page.evaluate(f"localStorage.getItem('{KEY}')") is None
+
+
+def test_opened_pages_are_ticked_in_the_navigation(open_page: Opener) -> None:
+    """So a learner sees what is still ahead; the home page is not on the way."""
+    page = open_page()
+    ticked = page.locator(".md-nav--primary a.opened")
+
+    page.get_by_role("link", name="To the other page").click()
+
+    expect(page.locator("h1")).to_contain_text("6. Another")
+    expect(ticked.filter(has_text="5. All kinds")).not_to_have_count(0)
+    expect(ticked.filter(has_text="Start")).to_have_count(0)
 
 
 def test_the_home_page_goes_on_where_the_learner_was(open_page: Opener, course: str) -> None:

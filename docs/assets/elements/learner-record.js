@@ -59,7 +59,7 @@ export class LearnerRecord extends HTMLElement {
     );
     const done = Object.values(readEntries(store, TASKS)).filter((task) => task.done).length;
     const ticked = done ? `, ${several(done, "ticked task")}` : "";
-    const pages = `${several(checks ?? 0, "prediction")}${ticked} and ${several(sections ?? 0, "opened section")}`;
+    const pages = `${several(checks ?? 0, "prediction")}${ticked} and ${several(sections ?? 0, "opened page")}`;
     // The mission says itself what of it cannot be read, so that is not looked for here.
     const has = (/** @type {string} */ key) => store.getItem(key) !== null;
     const more = [machines && "your machine’s figures", has(MISSION) && "your mission", has(DECISIONS) && "your design ledger", has(CARD) && "the GPU that you chose", edits && several(edits, "changed snippet")];

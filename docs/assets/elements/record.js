@@ -229,26 +229,36 @@ export function showAnswers(shown) {
   document.dispatchEvent(new Event("record-changed"));
 }
 
-// Progress: which sections of the lesson were opened, each under its address.
+// Progress: which pages of the tracks were opened, each under its address.
 
 // assets/elements/ lies two levels below the site's root, wherever the site is served.
 export const ROOT = new URL("../../", import.meta.url).href;
 
+// The lesson on one page is no step on the way.
+const ON_THE_WAY = /^(foundations|gpu-training|notebooks|lab|mission|benchmarks)\/([a-z0-9-]+\/)*$/;
+const ASIDE = "gpu-training/whole-lesson/";
+
+/** The address of a page below the site's root, without question and anchor; empty for another site.
+ * @param {string} href @param {string} root */
+export function addressOf(href, root) {
+  const address = href.replace(/[?#].*/, "");
+  return address.startsWith(root) ? address.slice(root.length) : "";
+}
+
 /**
- * A visit to a section of the lesson, whose title has a number; null for any other page.
+ * A visit to a page of a track, whose title may have a number; null for any other page.
  * @param {string} href
  * @param {string} root
  * @param {string} heading
  * @returns {{address: string, title: string} | null}
  */
 export function visitOf(href, root, heading) {
-  const address = href.replace(/[?#].*/, "");
-  const path = address.startsWith(root) ? address.slice(root.length) : "";
-  const title = /^\d+\.\s+(.+)$/.exec(heading)?.[1];
-  return title && /^gpu-training\/[a-z0-9-]+\/$/.test(path) ? { address: path, title } : null;
+  const address = addressOf(href, root);
+  const title = heading.replace(/^\d+\.\s+/, "");
+  return title && address !== ASIDE && ON_THE_WAY.test(address) ? { address, title } : null;
 }
 
-/** The section opened last. @param {Entries} entries @returns {{address: string, title: string} | null} */
+/** The page opened last. @param {Entries} entries @returns {{address: string, title: string} | null} */
 export function lastOpened(entries) {
   const [latest] = Object.entries(entries).sort(([, a], [, b]) => (a.at < b.at ? 1 : -1));
   if (!latest) return null;
