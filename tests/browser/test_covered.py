@@ -79,6 +79,8 @@ def asked(browser: Browser, site: str) -> Iterator[Asked]:
         @cache
         def asked_on(address: str) -> list[dict[str, Any]]:
             window.goto(site + address)
+            # Checks wake when a reader comes near the first one.
+            window.locator("lesson-check").first.scroll_into_view_if_needed()
             window.locator("lesson-check:not([data-state])").first.wait_for(state="detached")
             return list(window.evaluate(ASK))
 
