@@ -70,6 +70,10 @@ class device:
         self.type = name
 
 
+class dtype:
+    pass
+
+
 class cuda:
     is_available = staticmethod(lambda: True)
     get_device_name = staticmethod(lambda device: "a GPU")
