@@ -234,6 +234,7 @@ def test_without_its_module_or_data_a_chart_says_so(
 def test_pointing_at_a_mark_says_what_it_is(open_page: Opener) -> None:
     """Its value with the unit, its kind, and how it was found; a ring shows which one."""
     page = open_page()
+    expect(frame(page)).to_be_visible()  # the script has come: from now on it answers to pointing
 
     page.locator(".chart-drawing .point").last.hover()
 
@@ -307,6 +308,7 @@ def test_colours_follow_the_palette(open_page: Opener) -> None:
 def test_paper_shows_the_chart_alone(open_page: Opener) -> None:
     """In print the drawing is there, and what answers to pointing is gone."""
     page = open_page()
+    expect(frame(page)).to_be_visible()
     page.locator(".chart-drawing .point").first.hover()
     expect(page.locator(".cursor")).to_be_visible()
 
