@@ -197,8 +197,8 @@ def _place(options: dict[str, Any]) -> dict[str, Any]:
         number = _number_of(missing, part, "places")
         if not isinstance(place, dict) or set(place) != {"before", "reply"}:
             raise PageError(f"the place of {part!r} needs before, a list of lines, and reply")
-        befores = place["before"] if isinstance(place["before"], list) else [place["before"]]
-        gaps[number] = [_number_of(section.lines, before, "before") - 1 for before in befores]
+        places_before = place["before"] if isinstance(place["before"], list) else [place["before"]]
+        gaps[number] = [_number_of(section.lines, before, "before") - 1 for before in places_before]
         replies[number] = Reply(str(number), f"`{missing[number - 1].strip()}`", place["reply"])
     return {
         "attributes": {"right": json.dumps([gaps[n] for n in sorted(gaps)])},
