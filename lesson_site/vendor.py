@@ -25,12 +25,15 @@ LOCK = Path("package-lock.json")
 # docs/assets/licences has the licence of each, as most of the packages lack its text.
 # Checks a learner's result file, and builds no code to do so, which our policy would stop.
 CHECKER = "json-schema"
+# Colours the code that readers change in the page, in a text area as browsers know it.
+EDITOR = "prism-code-editor"
 # Python itself, for the snippets that readers run in the page.
 PYODIDE = "pyodide"
 # Runs the training steps of the race, on the reader's CPU and GPU.
 ONNXRUNTIME = "onnxruntime"
 PACKAGES = {
     CHECKER: "@cfworker/json-schema",
+    EDITOR: "prism-code-editor",
     PYODIDE: "pyodide",
     ONNXRUNTIME: "onnxruntime-web",  # 33 MB, so the last one
 }
@@ -38,6 +41,11 @@ PACKAGES = {
 CHECKER_MODULES = (
     *("deep-compare-strict", "dereference", "format", "pointer", "ucs2-length"),
     "validate",
+)
+# The editor, its layout, Python's grammar, and what these import.
+EDITOR_FILES = (
+    *("index.js", "layout.css", "prism/languages/python.js"),
+    *("core-BIWFpCIO.js", "core-Dr0o9A-8.js", "patterns-DSInPV_c.js"),
 )
 # What a browser loads for the race: the API, the loader, and the program itself. One of the two
 # builds, as browsers differ in how WebAssembly may wait for a GPU. Each has both racers inside.
@@ -56,6 +64,7 @@ MEMBERS = {
         "package.json": "package.json",  # says who wrote it, and under which licence
         **{f"{module}.js": f"dist/esm/{module}.js" for module in CHECKER_MODULES},
     },
+    EDITOR: {file: f"dist/{file}" for file in EDITOR_FILES},
     PYODIDE: {
         name: name
         for name in (
@@ -96,8 +105,8 @@ def vendor(name: str, root: Path = Path(), patience_s: float = PATIENCE_S) -> Pa
             for file, path in MEMBERS[name].items()
         }
     target = root / FOLDER / name
-    target.mkdir(parents=True, exist_ok=True)
     for file, content in contents.items():
+        (target / file).parent.mkdir(parents=True, exist_ok=True)
         write_whole(target / file, content)
     return target
 
@@ -119,7 +128,8 @@ def compressed_kb(name: str, root: Path = Path()) -> int | None:
 
 @lru_cache  # a new date of the file is a new key
 def _compressed_kb(path: Path, changed: int) -> int:
-    return round(sum(map(_transfer_bytes, sorted(path.iterdir()))) / 1000)
+    files = sorted(file for file in path.rglob("*") if file.is_file())
+    return round(sum(map(_transfer_bytes, files)) / 1000)
 
 
 def _transfer_bytes(file: Path) -> int:

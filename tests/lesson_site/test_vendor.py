@@ -18,6 +18,7 @@ from lesson_site.vendor import (
     CHECKER,
     CHECKER_MODULES,
     COMPLETE,
+    EDITOR,
     FOLDER,
     LOCK,
     MEMBERS,
@@ -65,6 +66,18 @@ def test_the_pinned_library_is_laid_into_the_folder(root: Path) -> None:
     assert {CONTENT} == {file.read_bytes() for file in path.iterdir()}
     assert sorted(MEMBERS[CHECKER]) == sorted(file.name for file in path.iterdir())
     assert 1 == compressed_kb(CHECKER, root)  # of 36 kB
+
+
+def test_modules_in_folders_stay_in_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They import each other by their places; the size is that of all."""
+    root = pinned(EDITOR, MEMBERS[EDITOR].values(), tmp_path, monkeypatch)
+
+    folder = vendor.vendor(EDITOR, root)
+
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    assert set(MEMBERS[EDITOR]) == {path.relative_to(folder).as_posix() for path in files}
+    each = len(gzip.compress(CONTENT, compresslevel=6))
+    assert round(each * len(files) / 1000) == compressed_kb(EDITOR, root)
 
 
 def test_another_archive_than_the_pinned_one_is_refused(root: Path) -> None:
@@ -186,6 +199,20 @@ def test_the_checker_brings_every_module_that_it_imports() -> None:
     imported = {name for text in texts for name in re.findall(r"from '\./([\w-]+)\.js'", text)}
 
     assert imported <= set(CHECKER_MODULES)
+
+
+def test_the_editor_brings_every_module_that_it_imports() -> None:
+    """A new version whose parts have other names is noticed here, not in a browser."""
+    folder = REPOSITORY / FOLDER / EDITOR
+    assert folder.is_dir(), "run `python -m lesson_site.vendor`"
+    missing = [
+        (path.name, imported)
+        for path in folder.rglob("*.js")
+        for imported in re.findall(r'from "(\.[^"]+)"', path.read_text(encoding="utf-8"))
+        if not (path.parent / imported).is_file()
+    ]
+
+    assert [] == missing
 
 
 def test_make_learns_whether_all_are_there(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
