@@ -37,8 +37,8 @@ results = []
 for job in json.load(sys.stdin):
     said = []
     place = harness["Place"](job["file"], job["first"], job["last"])
-    fine = harness["run"](sys.argv[2], place, job["snippet"], job["lines"], said.append)
-    results.append([fine, "".join(said)])
+    end = harness["run"](sys.argv[2], place, job["snippet"], job["lines"], said.append)
+    results.append([end, "".join(said)])
 sys.__stdout__.write(json.dumps(results))
 """
 LOG = logging.getLogger("mkdocs.lesson_site.runnable")  # a child of MkDocs' own, so that it shows
@@ -83,7 +83,7 @@ def printed(jobs: Sequence[Job], root: Path) -> list[tuple[bool, str]]:
         encoding="utf-8",
         check=True,
     )
-    return [(fine, text) for fine, text in json.loads(done.stdout)]
+    return [(end == "finished", text) for end, text in json.loads(done.stdout)]
 
 
 def prints_html(section: Section, lines: str) -> str:

@@ -25,7 +25,8 @@ function made(limits = { load: 10_000, run: 10_000 }) {
 /** What a listener heard. */
 function listening() {
   const heard = [];
-  return { heard, onStart: () => heard.push("start"), onOutput: (text) => heard.push(text) };
+  const onLoading = (share) => heard.push(share);
+  return { heard, onLoading, onStart: () => heard.push("start"), onOutput: (text) => heard.push(text) };
 }
 
 test("a run hands on its output piece by piece, and one worker serves all runs", async () => {
@@ -39,10 +40,10 @@ test("a run hands on its output piece by piece, and one worker serves all runs",
     worker.say({ kind: "started", id });
     worker.say({ kind: "text", id, text: "1" });
     worker.say({ kind: "text", id, text: "\n" });
-    worker.say({ kind: "done", id, fine: id === 1 });
+    worker.say({ kind: "done", id, end: id === 1 ? "finished" : "failed" });
 
     assert.equal((await outcome).end, id === 1 ? "finished" : "failed");
-    assert.deepEqual(["start", "1", "\n"], listener.heard);
+    assert.deepEqual([...(id === 1 ? [0] : []), "start", "1", "\n"], listener.heard);
     assert.equal(false, runner.busy);
   }
   assert.equal(1, workers.length);
@@ -60,12 +61,39 @@ test("Stop ends the worker, readies another one, and late messages are not heard
 
   assert.equal("stopped", (await outcome).end);
   assert.ok(workers[0].ended);
-  assert.deepEqual(["start"], listener.heard);
+  assert.deepEqual([0, "start"], listener.heard);
   assert.equal(2, workers.length);
   const second = runner.run(JOB, listening());
   workers[1].say({ kind: "started", id: 2 });
-  workers[1].say({ kind: "done", id: 2, fine: true });
+  workers[1].say({ kind: "done", id: 2, end: "finished" });
   assert.equal("finished", (await second).end);
+});
+
+test("whoever waits for Python hears how much of it has come, from where the one before left off", async () => {
+  const { runner, workers } = made();
+  const [first, second] = [listening(), listening()];
+  const outcome = runner.run(JOB, first);
+  workers[0].say({ kind: "loading", share: 0.25 });
+  workers[0].say({ kind: "ready" });
+  runner.stop(); // readies another worker, which loads while nobody waits
+  await outcome;
+  workers[1].say({ kind: "loading", share: 0.5 });
+
+  runner.run(JOB, second);
+
+  assert.deepEqual([0, 0.25], first.heard);
+  assert.deepEqual([0.5], second.heard);
+  runner.stop();
+});
+
+test("of a package that Python lacks the name is told", async () => {
+  const { runner, workers } = made();
+  const outcome = runner.run(JOB, listening());
+  workers[0].say({ kind: "started", id: 1 });
+
+  workers[0].say({ kind: "done", id: 1, end: "missing", missing: "torch" });
+
+  assert.deepEqual({ end: "missing", sentence: "torch" }, await outcome);
 });
 
 test("a run that takes too long is ended", async () => {

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, Request, expect
+from playwright.sync_api import Browser, Locator, Page, Request, Route, expect
 
 from lesson_site import vendor
 from tests.browser.conftest import AXE, LOOKS, REPOSITORY, RUN_AXE, new_context
@@ -26,7 +26,7 @@ RUN_ALL = """async ([root, addresses]) => {
       let text = "";
       const onOutput = (more) => { text += more; };
       const job = jobOf(figure, originalOf(figure));
-      const { end, sentence } = await runner.run(job, { onStart() {}, onOutput });
+      const { end, sentence } = await runner.run(job, { onLoading() {}, onStart() {}, onOutput });
       found.push([figure.dataset.runOf, end === "finished" || sentence, text]);
     }
   }
@@ -40,7 +40,7 @@ RUN_ENDLESSLY = """async (root) => {
   const figure = document.querySelector("figure[data-run]");
   const [snippet, lines] = originalOf(figure);
   const said = [];
-  const listener = { onStart() {}, onOutput: (text) => said.push(text) };
+  const listener = { onLoading() {}, onStart() {}, onOutput: (text) => said.push(text) };
   const first = await runner.run(jobOf(figure, [snippet, "while True: pass"]), listener);
   const second = await runner.run(jobOf(figure, [snippet, "print(2)"]), listener);
   return [first.end, first.sentence, second.end, said.join("")];
@@ -208,6 +208,87 @@ def test_a_change_is_kept_and_run_from_the_keyboard(
     expect(output(one)).to_have_text("again\n")
     assert [] == barriers(page)
     assert width >= page.evaluate("document.documentElement.scrollWidth")
+
+
+def test_what_is_changed_keeps_its_colours(page: Page, site: str) -> None:
+    """And is a text area still: a new line is indented, undo takes it back, and Tab leaves."""
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(site + PAGE)
+    one = cell(page, "mission/architecture.py:count")
+    page.wait_for_load_state("networkidle")
+    early = [address for address in asked if "prism" in address or "code-box" in address]
+    one.get_by_role("button").click()
+    lines = one.get_by_label("What runs after it")
+    keyword = one.locator(".token.keyword", has_text="return").first
+    shown = page.locator("figure .highlight .k", has_text="return").first
+    expect(keyword).to_be_visible()
+    color = "element => getComputedStyle(element).color"
+
+    lines.fill("for n in range(2):")
+    lines.press("End")
+    lines.press("Enter")
+    lines.press_sequentially("print(n)")
+
+    expect(lines).to_have_value("for n in range(2):\n    print(n)")
+    expect(one.locator(".token.keyword", has_text="for")).to_be_visible()
+    assert shown.evaluate(color) == keyword.evaluate(color)
+    lines.press("Control+z")
+    expect(lines).not_to_have_value("for n in range(2):\n    print(n)")
+    lines.press("Tab")
+    expect(lines).not_to_be_focused()
+    assert [] == early
+    assert [] == page.evaluate("window.__violations")
+
+
+def test_without_the_editor_the_texts_can_be_changed(page: Page, site: str) -> None:
+    """A text area of the browser's own does what is needed."""
+    page.route("**/prism-code-editor/**", lambda route: route.abort())
+    page.goto(site + PAGE)
+    one = cell(page, "mission/architecture.py:count")
+    one.get_by_role("button").click()
+
+    expect(one).to_have_attribute("data-plain", "")
+    finished(one)
+    run(one, lines="print('plain')")
+
+    finished(one)
+    expect(output(one)).to_have_text("plain\n")
+    assert [] == barriers(page)
+
+
+def test_a_package_that_is_not_here_is_answered_with_what_to_do(page: Page, site: str) -> None:
+    """PyTorch first of all: the sentence leads to the notebook, and no traceback is shown."""
+    page.goto(site + PAGE)
+    one = cell(page, "mission/architecture.py:count")
+    one.get_by_role("button").click()
+    run(one, lines="print('before')\nimport torch.nn.functional as F")
+
+    expect(status(one)).to_contain_text("There is no torch in this page", timeout=PATIENCE_MS)
+
+    expect(output(one)).to_have_text("before\n")
+    assert [] == barriers(page)
+    status(one).get_by_role("link", name="the notebook").click()
+    page.wait_for_url(f"{site}notebooks/#open")
+    expect(page.locator("h2#open")).to_be_visible()
+
+
+def test_a_bar_shows_how_much_of_python_has_come(page: Page, site: str) -> None:
+    """It has a name, grows with the bytes, and goes away; the words beside it change once."""
+    held: list[Route] = []
+    page.route("**/pyodide/python_stdlib.zip", lambda route: held.append(route), times=1)
+    page.goto(site + PAGE)
+    one = cell(page, "mission/architecture.py:count")
+    bar = one.get_by_role("progressbar", name="Loading Python")
+    one.get_by_role("button").click()
+
+    page.wait_for_function("() => document.querySelector('run-cell progress')?.value > 0.8")
+    expect(status(one)).to_have_text("Loading Python (6 MB, once) …")
+    assert [] == barriers(page)
+    held[0].continue_()
+
+    finished(one)
+    expect(bar).to_be_hidden()
 
 
 def test_a_file_that_is_not_the_expected_one_is_not_run(page: Page, site: str) -> None:

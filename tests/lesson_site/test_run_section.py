@@ -30,7 +30,7 @@ def twice(size):
 '''
 HELPER = '"""A helper."""\n\n\ndef divide(a, b):\n    return a / b\n'
 SNIPPET = "total = size * RATE\nreturn total"
-Run = Callable[[str, str], tuple[bool, str]]
+Run = Callable[[str, str], tuple[str, str]]
 
 
 @pytest.fixture
@@ -58,38 +58,38 @@ def run(harness: ModuleType, tmp_path: Path) -> Run:
         (folder / f"{name}.py").write_text(text, encoding="utf-8")
     place = harness.Place("costs.py", 10, 11)
 
-    def run_it(snippet: str, lines: str) -> tuple[bool, str]:
+    def run_it(snippet: str, lines: str) -> tuple[str, str]:
         said: list[str] = []
-        fine = harness.run(str(tmp_path), place, snippet, lines, said.append)
-        return fine, "".join(said)
+        end = harness.run(str(tmp_path), place, snippet, lines, said.append)
+        return end, "".join(said)
 
     return run_it
 
 
 def test_what_is_printed_is_handed_on(run: Run) -> None:
     """And the value of a final expression is shown, as in a notebook."""
-    assert (True, "1.0\n3.0\n") == run(SNIPPET, "print(cost(2))\ntwice(3)")
-    assert (True, "") == run(SNIPPET, "value = cost(2)\nNone")
+    assert ("finished", "1.0\n3.0\n") == run(SNIPPET, "print(cost(2))\ntwice(3)")
+    assert ("finished", "") == run(SNIPPET, "value = cost(2)\nNone")
 
 
 def test_a_change_reaches_the_rest_of_the_module(run: Run) -> None:
     """The snippet runs at its place, so that what calls it calls the changed one."""
-    assert (True, "20\n") == run("return 10", "twice(3)")
+    assert ("finished", "20\n") == run("return 10", "twice(3)")
 
 
 def test_no_run_leaves_anything_behind(run: Run) -> None:
     """Neither in the module nor in one that it imports."""
     run(SNIPPET, "global_name = 1\nimport made_up_lesson.helper as h\nh.divide = None\nRATE = 9")
 
-    assert (True, "3.0\n0.5\n") == run(SNIPPET, "print(divide(6, 2))\nprint(cost(1))")
+    assert ("finished", "3.0\n0.5\n") == run(SNIPPET, "print(divide(6, 2))\nprint(cost(1))")
     assert "NameError" in run(SNIPPET, "global_name")[1]
 
 
 def test_a_traceback_shows_the_readers_lines_alone(run: Run) -> None:
     """Numbered as the reader sees them; other modules keep their names."""
-    fine, text = run("size += 1\nreturn divide(size, 0)", "\nprint(twice(3))")
+    end, text = run("size += 1\nreturn divide(size, 0)", "\nprint(twice(3))")
 
-    assert not fine
+    assert "failed" == end
     assert text == (
         "Traceback (most recent call last):\n"
         '  File "<run>", line 2, in <module>\n'
@@ -115,9 +115,9 @@ def test_a_syntax_error_names_the_readers_line(
     run: Run, snippet: str, lines: str, where: str
 ) -> None:
     """In either text, and without a frame of what compiled it."""
-    fine, text = run(snippet, lines)
+    end, text = run(snippet, lines)
 
-    assert not fine
+    assert "failed" == end
     assert text.startswith(where)
     assert "unmatched ')'" in text
 
@@ -135,12 +135,29 @@ def test_a_cause_is_told_too(run: Run) -> None:
 
 def test_an_interrupting_exit_is_an_end_like_any_other(run: Run) -> None:
     """``exit()`` is no error."""
-    assert (True, "a\n") == run(SNIPPET, "import sys\nprint('a')\nsys.exit(1)\nprint('b')")
+    assert ("finished", "a\n") == run(SNIPPET, "import sys\nprint('a')\nsys.exit(1)\nprint('b')")
+
+
+@pytest.mark.parametrize(
+    ("snippet", "lines"),
+    [(SNIPPET, "print('a')\nimport tortch.nn"), ("import tortch\n" + SNIPPET, "cost(print('a'))")],
+)
+def test_a_package_that_python_lacks_is_named(run: Run, snippet: str, lines: str) -> None:
+    """In place of a traceback; what was printed before it stays."""
+    assert ("missing tortch", "a\n") == run(snippet, lines)
+
+
+def test_a_module_of_ours_that_is_not_there_is_an_error(run: Run) -> None:
+    """A name that was mistyped has its traceback, as any other mistake has."""
+    end, text = run(SNIPPET, "import made_up_lesson.other")
+
+    assert "failed" == end
+    assert "No module named 'made_up_lesson.other'" in text
 
 
 def test_errors_are_written_where_output_is(run: Run) -> None:
     """What goes to the standard error stream is seen as well."""
-    assert (True, "oh\n") == run(SNIPPET, "import sys\nprint('oh', file=sys.stderr)")
+    assert ("finished", "oh\n") == run(SNIPPET, "import sys\nprint('oh', file=sys.stderr)")
 
 
 def test_endless_output_is_cut(run: Run) -> None:

@@ -25,6 +25,7 @@ from lesson_site.vendor import (
     ONNXRUNTIME,
     PACKAGES,
     PATIENCE_S,
+    PYODIDE,
     RACE_BUILDS,
     compressed_kb,
     main,
@@ -33,6 +34,7 @@ from lesson_site.vendor import (
 
 CONTENT = b"export const nothing = {};" * 200
 REPOSITORY = Path(__file__).parents[2]
+WORKER = REPOSITORY / "docs/assets/elements/run/worker.js"
 SESSION = REPOSITORY / "docs/assets/elements/race/ort-session.js"
 
 
@@ -213,6 +215,23 @@ def test_the_editor_brings_every_module_that_it_imports() -> None:
     ]
 
     assert [] == missing
+
+
+def test_the_worker_knows_the_files_of_python() -> None:
+    """Their checksums, and their bytes, by which it tells how far the download is."""
+    folder = REPOSITORY / FOLDER / PYODIDE
+    assert folder.is_dir(), "run `python -m lesson_site.vendor`"
+    listed = re.findall(
+        r'"([\w.-]+)": \["sha256-([\w+/=]+)", ([\d_]+)\]', WORKER.read_text(encoding="utf-8")
+    )
+
+    known = {name: (integrity, int(count)) for name, integrity, count in listed}
+
+    contents = {path.name: path.read_bytes() for path in folder.iterdir()}
+    assert known == {
+        name: (base64.b64encode(hashlib.sha256(content).digest()).decode(), len(content))
+        for name, content in contents.items()
+    }
 
 
 def test_make_learns_whether_all_are_there(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:

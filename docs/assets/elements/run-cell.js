@@ -4,12 +4,13 @@
 // lesson.js puts it there with its first button; this module comes with the first press. All cells
 // of a page share one worker.
 
+import { CodeBox, loadColours } from "./run/code-box.js";
 import { Runner } from "./run/runner.js";
 import { EDITS, ROOT, browserRecord, readEntries, saveEntry } from "./record.js";
 
 const runner = new Runner();
 const REST_MS = 50; // how long output waits for more of it, so that a page is not drawn for each word
-const LONGEST = 5_000; // characters; record.js keeps no more of a text
+const NOTEBOOK = new URL("notebooks/#open", ROOT).href;
 
 /** @param {string} tag @param {object} properties */
 const made = (tag, properties) => Object.assign(document.createElement(tag), properties);
@@ -32,19 +33,11 @@ export function jobOf(figure, [snippet, lines]) {
   return { file, first, last, snippet, lines, files: JSON.parse(runFiles) };
 }
 
-/** @param {string} name */
-function editor(name) {
-  const box = /** @type {HTMLTextAreaElement} */ (
-    made("textarea", { spellcheck: false, maxLength: LONGEST, wrap: "off", autocapitalize: "off" })
-  );
-  const label = made("label", {});
-  label.append(made("span", { textContent: name }), box);
-  return { box, label };
-}
-
 export class RunCell extends HTMLElement {
-  #snippet = editor("The snippet, in its module");
-  #lines = editor("What runs after it");
+  #snippet = new CodeBox("The snippet, in its module");
+  #lines = new CodeBox("What runs after it");
+  #code = made("div", { className: "run-code" });
+  #progress = /** @type {HTMLProgressElement} */ (made("progress", { hidden: true, max: 1 }));
   #status = made("p", { className: "run-status" });
   #output = made("pre", { className: "run-output" });
   #reset = this.#button("Reset", () => this.#onReset());
@@ -95,24 +88,27 @@ export class RunCell extends HTMLElement {
     this.#output.setAttribute("role", "log");
     this.#output.setAttribute("aria-label", "Output");
     this.#status.setAttribute("role", "status");
+    this.#progress.setAttribute("aria-label", "Loading Python");
     const buttons = made("p", { className: "run-buttons" });
     const licence = made("a", { href: new URL("assets/licences/pyodide.txt", ROOT).href, textContent: "Pyodide" });
+    const colours = made("a", { href: new URL("assets/licences/prism-code-editor.txt", ROOT).href, textContent: "Prism" });
     const note = made("p", { className: "run-note" });
-    note.append("Ctrl+Enter runs too. Python comes from ", licence, " and runs in your browser; your changes stay there.");
-    for (const { box } of [this.#snippet, this.#lines]) {
-      box.addEventListener("input", () => this.#keep());
-      box.addEventListener("keydown", (event) => {
-        if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
-        event.preventDefault();
-        if (!this.#running) this.#run();
-      });
-    }
+    note.append("Ctrl+Enter runs too. Python comes from ", licence, ", its colours from ", colours);
+    note.append("; both run in your browser, and your changes stay there.");
+    this.#code.append(this.#snippet.element, this.#lines.element);
+    this.#code.addEventListener("input", () => this.#keep());
+    this.#code.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+      event.preventDefault();
+      if (!this.#running) this.#run();
+    });
     const kept = readEntries(browserRecord().store, EDITS)[this.#name];
     this.#show(kept ? [String(kept.text), String(kept.lines)] : this.#original);
     const changed = kept !== undefined && !this.#isOriginal();
     buttons.append(this.#first, " ", this.#reset);
-    this.append(this.#snippet.label, this.#lines.label, buttons, this.#status, this.#output, note);
+    this.append(this.#code, buttons, this.#status, this.#progress, this.#output, note);
     this.#figure.classList.add("opened");
+    this.#colour();
     this.#first.focus();
     if (changed) {
       const day = new Date(kept.at).toLocaleDateString("en-GB", { dateStyle: "long" });
@@ -122,21 +118,29 @@ export class RunCell extends HTMLElement {
     return changed;
   }
 
+  /** Give both texts their colours; where these do not come, they stay as they are. */
+  async #colour() {
+    try {
+      const createEditor = await loadColours(this);
+      for (const box of [this.#snippet, this.#lines]) box.colour(createEditor);
+    } catch {
+      this.dataset.plain = "";
+    }
+  }
+
   get #name() {
     return this.#figure.dataset.runOf ?? "";
   }
 
   /** @returns {[string, string]} */
   get #texts() {
-    return [this.#snippet.box.value, this.#lines.box.value];
+    return [this.#snippet.text, this.#lines.text];
   }
 
   /** @param {[string, string]} texts */
   #show([snippet, lines]) {
-    this.#snippet.box.value = snippet;
-    this.#lines.box.value = lines;
-    this.#snippet.box.rows = snippet.split("\n").length + 1;
-    this.#lines.box.rows = lines.split("\n").length + 1;
+    this.#snippet.text = snippet;
+    this.#lines.text = lines;
   }
 
   #isOriginal() {
@@ -165,6 +169,20 @@ export class RunCell extends HTMLElement {
     this.#status.textContent = sentence;
   }
 
+  /** What to do about a package that Python lacks here. @param {string} name */
+  #sayMissing(name) {
+    const link = made("a", { href: NOTEBOOK, textContent: "the notebook" });
+    this.#status.replaceChildren(
+      "There is no ",
+      made("code", { textContent: name }),
+      " in this page: its Python has the standard library and the lesson’s own modules. PyTorch runs in ",
+      link,
+      ", in Colab or on your machine, where ",
+      made("code", { textContent: "make live" }),
+      " runs its cells from these pages.",
+    );
+  }
+
   #clear() {
     this.#waiting = "";
     this.#output.replaceChildren();
@@ -189,16 +207,31 @@ export class RunCell extends HTMLElement {
     if (runner.busy) return this.#say("Another snippet on this page is running; stop it first.");
     this.#clear();
     this.#enter(true);
-    const size = Math.max(1, Math.round(Number(this.#figure.dataset.runKb) / 1000));
-    this.#say(runner.loaded ? "Running …" : `Loading Python (${size} MB, once) …`);
-    const outcome = await runner.run(jobOf(this.#figure, this.#texts), {
-      onStart: () => this.#say("Running …"),
+    if (runner.loaded) this.#say("Running …");
+    const { end, sentence } = await runner.run(jobOf(this.#figure, this.#texts), {
+      onLoading: (share) => this.#onLoading(share),
+      onStart: () => {
+        this.#progress.hidden = true;
+        this.#say("Running …");
+      },
       onOutput: (text) => this.#take(text),
     });
     this.#flush();
+    this.#progress.hidden = true;
     this.#enter(false);
-    this.dataset.state = outcome.end;
-    this.#say(outcome.sentence);
+    this.dataset.state = end;
+    if (end === "missing") this.#sayMissing(sentence);
+    else this.#say(sentence);
+  }
+
+  /** Python is on its way, or there and starting. @param {number} share of its bytes */
+  #onLoading(share) {
+    const size = Math.max(1, Math.round(Number(this.#figure.dataset.runKb) / 1000));
+    const words = share < 1 ? `Loading Python (${size} MB, once) …` : "Starting Python …";
+    if (this.#status.textContent !== words) this.#say(words);
+    this.#progress.hidden = false;
+    if (share < 1) this.#progress.value = share;
+    else this.#progress.removeAttribute("value"); // how long it starts is not known
   }
 
   /** @param {boolean} running */

@@ -1,9 +1,10 @@
 // Runs sections in a worker, one at a time: loads, streams, stops, and starts afresh. Pure but for
 // the worker, which a test replaces.
 //
-// To the worker goes {id, job}. From it come, in this order, {kind: "ready"} once, and for each job
-// {kind: "started", id}, any number of {kind: "text", id, text}, and {kind: "done", id, fine}; or
-// at any time {kind: "broken", sentence}, after which it is of no use.
+// To the worker goes {id, job}. From it come, in this order, any number of {kind: "loading", share} and
+// {kind: "ready"} once, and for each job {kind: "started", id}, any number of {kind: "text", id, text},
+// and {kind: "done", id, end, missing}: finished, failed, or missing, with the package that is; or at
+// any time {kind: "broken", sentence}, after which it is of no use.
 
 /**
  * @typedef {object} Job
@@ -14,15 +15,15 @@
  * @property {string} lines what runs afterwards
  * @property {{[file: string]: string}} files every module that is needed, with its checksum
  */
-/** @typedef {"finished" | "failed" | "stopped" | "late" | "broken"} End */
-/** @typedef {{end: End, sentence: string}} Outcome */
+/** @typedef {"finished" | "failed" | "missing" | "stopped" | "late" | "broken"} End */
+/** @typedef {{end: End, sentence: string}} Outcome where something is missing, the sentence is its name */
 /** @typedef {Pick<Worker, "postMessage" | "terminate" | "onmessage" | "onerror">} Helper */
-/** @typedef {{onStart(): void, onOutput(text: string): void}} Listener */
+/** @typedef {{onLoading(share: number): void, onStart(): void, onOutput(text: string): void}} Listener share: of Python's bytes */
 
 export const LOAD_MS = 120_000;
 export const RUN_MS = 30_000;
 
-/** @type {{[end in Exclude<End, "broken">]: string}} */
+/** @type {{[end in Exclude<End, "broken" | "missing">]: string}} */
 const SENTENCES = {
   finished: "Finished.",
   failed: "An error ended the run; the last line of the output names it.",
@@ -53,6 +54,8 @@ export class Runner {
   #loaded = false;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer;
+  /** How much of Python has come. */
+  #share = 0;
   /** @type {(Listener & {end: (end: End, sentence?: string) => void}) | undefined} */
   #now;
 
@@ -80,13 +83,14 @@ export class Runner {
   run(job, listener) {
     if (this.busy) throw new Error("a section is running");
     return new Promise((resolve) => {
-      const end = (/** @type {End} */ end, sentence = end === "broken" ? "" : SENTENCES[end]) => {
+      const end = (/** @type {End} */ end, sentence = end === "broken" || end === "missing" ? "" : SENTENCES[end]) => {
         clearTimeout(this.#timer);
         this.#now = undefined;
         resolve({ end, sentence });
       };
       this.#now = { ...listener, end };
       if (!this.#start()) return;
+      if (!this.#loaded) listener.onLoading(this.#share);
       this.#limit(this.limits.load, () => this.#give("broken", SILENT));
       this.#id += 1;
       this.#worker?.postMessage({ id: this.#id, job });
@@ -104,6 +108,7 @@ export class Runner {
     this.#worker = undefined;
     const wasLoaded = this.#loaded;
     this.#loaded = false;
+    this.#share = 0;
     this.#now?.end(end, sentence);
     if (wasLoaded && end !== "broken") this.#start();
   }
@@ -130,8 +135,12 @@ export class Runner {
     }
   }
 
-  /** @param {{kind: string, id?: number, text?: string, fine?: boolean, sentence?: string}} message */
-  #hear({ kind, id, text = "", fine, sentence }) {
+  /** @param {{kind: string, share?: number, id?: number, text?: string, end?: End, missing?: string, sentence?: string}} message */
+  #hear({ kind, share = 0, id, text = "", end = "failed", missing, sentence }) {
+    if (kind === "loading") {
+      this.#share = share;
+      this.#now?.onLoading(share);
+    }
     if (kind === "ready") this.#loaded = true;
     if (kind === "broken") this.#give("broken", sentence);
     if (id !== this.#id || !this.#now) return;
@@ -140,6 +149,6 @@ export class Runner {
       this.#limit(this.limits.run, () => this.#give("late"));
     }
     if (kind === "text") this.#now.onOutput(text);
-    if (kind === "done") this.#now.end(fine ? "finished" : "failed");
+    if (kind === "done") this.#now.end(end, missing);
   }
 }

@@ -58,7 +58,7 @@ class Output(TextIOBase):
         return len(text)
 
 
-def run(root: str, place: Place, snippet: str, lines: str, emit: Callable[[str], object]) -> bool:
+def run(root: str, place: Place, snippet: str, lines: str, emit: Callable[[str], object]) -> str:
     """Run ``snippet`` in its module, and then ``lines`` with the module's names.
 
     Args:
@@ -69,7 +69,8 @@ def run(root: str, place: Place, snippet: str, lines: str, emit: Callable[[str],
         emit: Is given each piece of text as it is printed.
 
     Returns:
-        Whether no error came up.
+        ``finished``; ``failed`` where an error came up; ``missing NAME`` where that error is that
+        Python here lacks the package NAME, which the page then says in place of a traceback.
     """
     if root not in sys.path:
         sys.path.insert(0, root)
@@ -82,11 +83,14 @@ def run(root: str, place: Place, snippet: str, lines: str, emit: Callable[[str],
             _remember(LINES, lines)
             _run_lines(lines, names)
         except SystemExit:
-            return True
+            return "finished"
         except BaseException as problem:
+            package = _missing(problem)
+            if package:
+                return f"missing {package}"
             output.write(_told(problem, Path(root), place, snippet))
-            return False
-        return True
+            return "failed"
+        return "finished"
 
 
 def spliced(source: str, place: Place, snippet: str) -> str:
@@ -129,6 +133,13 @@ def _run_lines(lines: str, names: dict[str, Any]) -> None:
         value = eval(compile(ast.Expression(last.value), LINES, "eval"), names)
         if value is not None:
             print(repr(value))
+
+
+def _missing(problem: BaseException) -> str:
+    """The package that Python lacks, if that is the problem; neither its own nor the lesson's."""
+    name = (problem.name or "") if isinstance(problem, ModuleNotFoundError) else ""
+    package = name.partition(".")[0]
+    return "" if package == PACKAGE or package in sys.stdlib_module_names else package
 
 
 def _remember(name: str, text: str) -> None:
