@@ -12,6 +12,17 @@ from lesson_site.errors import PageError
 from lesson_site.fences import keep_options
 
 NARROW_PX = 358  # the width of the text on a screen of 390 px
+WIDE = 360  # units, the same for all, so that all letters are of one size
+ATTRIBUTES: dict[str, set[str]] = {
+    "svg": {"viewBox"},
+    "title": set(),
+    "desc": set(),
+    "path": {"class", "d"},
+    "rect": {"class", "x", "y", "width", "height", "rx"},
+    "circle": {"class", "cx", "cy", "r"},
+    "text": {"class", "x", "y"},
+    "tspan": {"class"},
+}
 NAMES = sorted(path.stem for path in DRAWINGS.glob("*.svg"))
 
 
@@ -40,6 +51,38 @@ def numbers_in_css() -> dict[str, float]:
     css = Path("docs/assets/style.css").read_text(encoding="utf-8")
     rules = re.findall(r"\.drawing (text|\.[a-z]+) \{[^}]*?font(?:-size)?:[^;}]*?([\d.]+)px", css)
     return {selector.removeprefix("."): float(size) for selector, size in rules}
+
+
+def text_of(name: str) -> str:
+    """A drawing's file."""
+    return (DRAWINGS / f"{name}.svg").read_text(encoding="utf-8")
+
+
+def classes_in_css() -> set[str]:
+    """The classes that the style sheet knows inside of drawings."""
+    css = Path("docs/assets/style.css").read_text(encoding="utf-8")
+    selectors = re.findall(r"^\.drawing ([^{]+)\{", css, re.MULTILINE)
+    names = {name for selector in selectors for name in re.findall(r"\.([a-z-]+)", selector)}
+    return names - {"drawing"}
+
+
+def classes(root: etree.Element) -> set[str]:
+    """All classes of a drawing."""
+    return {css for element in root.iter() for css in element.get("class", "").split()}
+
+
+def flaws(svg: str) -> list[str]:
+    """What a drawing's file may not have: other elements, attributes, classes or widths."""
+    inline(svg, "drawing", 1)
+    root = etree.fromstring(svg)
+    found = [f"<{e.tag}>" for e in root.iter() if e.tag not in ATTRIBUTES]
+    for element in root.iter():
+        allowed = ATTRIBUTES.get(element.tag, set(element.attrib))
+        found += [f"{key} in <{element.tag}>" for key in element.attrib if key not in allowed]
+    found += [f"class {css}" for css in sorted(classes(root) - classes_in_css())]
+    if not root.get("viewBox", "").startswith(f"0 0 {WIDE} "):
+        found.append(f"viewBox {root.get('viewBox')}")
+    return found
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -81,7 +124,7 @@ def test_a_drawing_has_at_most_seven_labelled_parts(name: str) -> None:
     labels = {
         element.text
         for element in root.iter("text")
-        if element.get("class", "") in ("station", "code key")
+        if "station" in (css := element.get("class", "")) or css == "code key"
     }
 
     assert 1 <= len(labels) <= 7
@@ -103,16 +146,30 @@ def test_text_is_readable_on_a_narrow_screen(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_drawing_leaves_its_colours_to_the_palette(name: str) -> None:
-    """Nothing in the file fixes a colour, which would break the dark scheme, or needs a style."""
-    svg = (DRAWINGS / f"{name}.svg").read_text(encoding="utf-8")
+def test_a_drawing_is_shapes_and_text_that_the_palette_colours(name: str) -> None:
+    """A file has a title, a description, known shapes, known classes, and the common width."""
+    assert [] == flaws(text_of(name))
 
-    assert re.findall(r"#[0-9a-fA-F]{3,8}\b|rgb|\bfill=|\bstroke=|\bstyle=", svg) == []
+
+@pytest.mark.parametrize(
+    ("inside", "flaw"),
+    [
+        ('<path d="M0 0" fill="#fff"/>', "fill in <path>"),
+        ('<text x="0" y="0" style="color: red">a</text>', "style in <text>"),
+        ('<path class="nowhere" d="M0 0"/>', "class nowhere"),
+        ('<image href="a.png"/>', "<image>"),
+    ],
+)
+def test_what_the_palette_cannot_colour_is_a_flaw(inside: str, flaw: str) -> None:
+    """A colour of its own would break the dark scheme, and a style the security policy."""
+    svg = f'<svg viewBox="0 0 360 9"><title>A</title><desc>B.</desc>{inside}</svg>'
+
+    assert [flaw] == flaws(svg)
 
 
 def test_an_unknown_name_stops_the_build() -> None:
     """The message names the drawing and those that exist."""
-    with pytest.raises(PageError, match=r"there is no drawing 'nowhere'; there are assembly-line"):
+    with pytest.raises(PageError, match=r"no drawing 'nowhere'; there are .*assembly-line"):
         convert(fence("nowhere"))
 
 
