@@ -64,23 +64,6 @@ def test_what_was_published_or_measured_is_named_and_not_typed() -> None:
         assert typed not in PROSE
 
 
-def test_the_diagram_follows_the_order_of_a_step() -> None:
-    """Clear, forward inside, backward outside, unscale only if wanted, step, update."""
-    diagram = PAGE.split("```lesson-diagram")[1].split("```")[0]
-
-    edges = re.findall(r"^  (\w+)\S* .*?(?:-->|-\.->)(?:\|\"(.*?)\"\|)? (\w+)", diagram, re.M)
-    assert [
-        ("clear", "", "forward"),
-        ("forward", "", "backward"),
-        ("backward", "", "step"),
-        ("backward", "only to clip or inspect", "unscale"),
-        ("unscale", "", "step"),
-        ("step", "yes", "moves"),
-        ("moves", "", "update"),
-        ("step", "no, skip", "update"),
-    ] == edges
-
-
 def test_rms_norm_is_told_in_prose_since_releases_differ() -> None:
     """The recorded table has to hold for all of them."""
     recording = recordings.read("lab/autocast_table:print_table")
