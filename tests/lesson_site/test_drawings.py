@@ -145,6 +145,13 @@ def test_text_is_readable_on_a_narrow_screen(name: str) -> None:
     assert smallest_px >= 11
 
 
+def test_a_class_of_drawings_is_used_in_one() -> None:
+    """The style sheet is on every page, so it has no rule that no drawing needs."""
+    used = {css for name in NAMES for css in classes(etree.fromstring(text_of(name)))}
+
+    assert set() == classes_in_css() - used
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_a_drawing_is_shapes_and_text_that_the_palette_colours(name: str) -> None:
     """A file has a title, a description, known shapes, known classes, and the common width."""

@@ -124,7 +124,7 @@ def test_a_file_that_fetches_from_another_host_is_refused(
 
 
 def test_an_address_in_a_string_is_no_request(site: Site) -> None:
-    """Material's bundle names a host that it asks only for pages with diagrams of that kind."""
+    """Material's bundle names a host that it asks only for pages with diagrams in Mermaid."""
     folder = site(a_js="const address = 'https://example.org/a.js';")
 
     problems, _ = finish(folder)
