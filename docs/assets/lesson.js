@@ -58,13 +58,27 @@ function noteVisit() {
   heading?.querySelector(".headerlink")?.remove();
   const visit = visitOf(location.href, ROOT, heading?.textContent?.trim() ?? "");
   const { store } = browserRecord();
-  if (visit) saveEntry(store, PROGRESS, visit.address, { title: visit.title, at: new Date().toISOString() });
-  const opened = readEntries(store, PROGRESS);
-  for (const link of document.querySelectorAll(".md-nav--primary a.md-nav__link")) {
-    const address = addressOf(/** @type {HTMLAnchorElement} */ (link).href, ROOT);
-    link.classList.toggle("opened", Object.hasOwn(opened, address));
+  const links = /** @type {HTMLAnchorElement[]} */ ([...document.querySelectorAll(".md-nav--primary a.md-nav__link")]);
+  const addresses = links.map(({ href }) => addressOf(href, ROOT));
+  if (visit) {
+    const place = [...new Set(addresses)].indexOf(visit.address); // links to headings repeat their page
+    saveEntry(store, PROGRESS, visit.address, { title: visit.title, at: new Date().toISOString(), place });
   }
+  const opened = readEntries(store, PROGRESS);
+  links.forEach((link, index) => link.classList.toggle("opened", Object.hasOwn(opened, addresses[index] ?? "")));
 }
+
+/** Keep to which heading of the page the reader came. */
+function noteHeading() {
+  const { store } = browserRecord();
+  const address = addressOf(location.href, ROOT);
+  const entry = readEntries(store, PROGRESS)[address];
+  if (!entry) return;
+  const headings = [...document.querySelectorAll("article :is(h2, h3)[id]")];
+  const passed = headings.filter((each) => each.checkVisibility() && each.getBoundingClientRect().top < innerHeight / 2);
+  saveEntry(store, PROGRESS, address, { ...entry, heading: passed.at(-1)?.id ?? "" });
+}
+addEventListener("scrollend", noteHeading);
 
 /** Load an element's module and define it. @param {string} tag */
 async function wake(tag) {

@@ -6,6 +6,7 @@ from dataclasses import fields as dataclass_fields
 from html import escape
 
 from lesson_code.forecast.cards import read_cards
+from lesson_site.apart import apart
 from lesson_site.charts.description import CARD as CARD_PLACE
 from lesson_site.charts.description import (
     Description,
@@ -14,7 +15,7 @@ from lesson_site.charts.description import (
     is_empty,
     mark_of,
     marks_in,
-    to_json,
+    to_data,
 )
 from lesson_site.charts.drawing import draw, said, to_svg
 from results.cases import together
@@ -95,7 +96,8 @@ def to_html(name: str, chart: Chart, number: int = 0) -> str:
         number: A number that no other block of the page has.
     """
     of = f"chart-{name}-{number}"
-    cards = f' data-cards="{escape(to_json(chart.cards))}"' if chart.cards else ""
+    data = {"chart": to_data(chart.description), "cards": to_data(chart.cards or {})}
+    cards = ' data-cards=""' if chart.cards else ""  # the page offers a list of cards then
     empty = is_empty(chart.description)
     source = (
         f' <span class="chart-source">{escape(_source(chart))}</span>' if _source(chart) else ""
@@ -104,7 +106,7 @@ def to_html(name: str, chart: Chart, number: int = 0) -> str:
     hidden = ' hidden=""' if empty else ""
     return (
         f'<figure class="chart chart-{name}">'
-        f'<interactive-chart data-chart="{escape(to_json(chart.description))}"{cards}>'
+        f"<interactive-chart{apart(data)}{cards}>"
         f'<div class="chart-frame"{hidden}>'
         f'<svg class="chart-drawing {chart.description.shape}" width="100%" height="{height}" '
         f'role="img" aria-labelledby="{of}-title" aria-describedby="{of}-finding">'

@@ -5,7 +5,6 @@ same drawing of it, and a test compares them. There are three shapes: rows of ma
 another, curves over a plane, and tiles. Every mark says of which kind its value is.
 """
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, Literal
@@ -295,8 +294,3 @@ def to_data(part: Any) -> Any:
     if isinstance(part, Mapping):
         return {name: to_data(each) for name, each in part.items()}
     return float(f"{part:.6g}") if isinstance(part, float) else part
-
-
-def to_json(part: Any) -> str:
-    """A description, or what belongs to one, for the browser: as short as can be."""
-    return json.dumps(to_data(part), ensure_ascii=False, separators=(",", ":"))

@@ -19,6 +19,7 @@ from lesson_code.gpu_training.float_formats import (
     FORMATS,
     FloatFormat,
 )
+from lesson_site.apart import apart
 from lesson_site.errors import PageError
 from lesson_site.fences import Options, fence
 from lesson_site.floats import drawing, gradients, words
@@ -151,7 +152,7 @@ def _scale() -> str:
         for place in PLACES
     }
     return (
-        f'<gradient-scale data-counts="{_json(counts)}" data-floats="{_json(data)}">'
+        f'<gradient-scale{apart(counts)} data-floats="{_json(data)}">'
         f'<div class="float-says" role="status">{said}</div><div class="chart-frame">{drawn}</div>'
         f"{_table(caption, head, rows)}</gradient-scale>{_source(recorded)}"
     )

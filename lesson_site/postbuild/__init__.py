@@ -1,13 +1,14 @@
 """The pass over the built site: what no Markdown extension can see, since it needs every page.
 
 It packs notebooks, labs and forecast for work elsewhere, takes the comments out of our files and
-the data of charts and of recorded gradients out of pages, leads old addresses to new ones, drops
+what scripts need later out of pages, leads old addresses to new ones, drops
 what nothing matches from the theme's style sheets, checks each page's links, hosts, leftovers and
 size, and then writes the Content-Security-Policy into all of them. A second run changes nothing.
 """
 
 from pathlib import Path
 
+from lesson_site.apart import move_apart
 from lesson_site.files import write_whole
 from lesson_site.postbuild.bundle import (
     pack_exercises,
@@ -16,10 +17,8 @@ from lesson_site.postbuild.bundle import (
     pack_measuring,
     pack_notebook,
 )
-from lesson_site.postbuild.charts import move_chart_data
 from lesson_site.postbuild.comments import strip_comments
 from lesson_site.postbuild.documents import Document, read_documents
-from lesson_site.postbuild.gradients import move_gradients
 from lesson_site.postbuild.leftovers import leftover_problems
 from lesson_site.postbuild.links import link_problems, stylesheet_and_script_problems
 from lesson_site.postbuild.policy import policy_of, policy_problems, with_policy
@@ -49,8 +48,7 @@ def finish(folder: Path) -> tuple[list[str], list[Size]]:
     pack_measuring(folder)
     pack_forecast(folder)
     strip_comments(folder)
-    move_chart_data(folder)
-    move_gradients(folder)
+    move_apart(folder)
     write_redirects(folder)
     drop_unmatched_rules(folder)
     join_sheets(folder)

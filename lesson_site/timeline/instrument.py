@@ -3,13 +3,13 @@
 Without JavaScript the picture and its sentences stand alone, and the controls are not shown.
 """
 
-import json
 from collections.abc import Mapping
 from html import escape
 
 from markdown import Markdown
 
 from lesson_code.forecast.cards import read_cards
+from lesson_site.apart import apart
 from lesson_site.charts.drawing import to_svg
 from lesson_site.errors import PageError
 from lesson_site.fences import Options, fence
@@ -25,6 +25,7 @@ STARTS = {
     "textbook": Choice(),
     "large": Choice(model="large", batch=1024, images="device", reads_loss=False),
     "fed": Choice(images="device", reads_loss=False),
+    "tiny": Choice(model="tiny", batch=32, images="device", reads_loss=False),
 }
 SWITCHES = ("pinned", "reads_loss", "fused", "graph")
 
@@ -40,13 +41,11 @@ def timeline(source: str, options: Options, md: Markdown) -> str:
     choice = STARTS[options["show"]]
     runs = runs_of(choice, own())
     nodes, height = draw(runs[LIKELY], choice)
-    data = json.dumps(payload(), ensure_ascii=False, separators=(",", ":"))
-    data = escape(data, quote=False).replace("'", "&#39;")
     said = "".join(f"<p>{escape(sentence)}</p>" for sentence in sentences(choice, runs))
     name = escape(title(choice, steps_shown(choice)))
     # Around it all is an element that Markdown knows as a block.
     return (
-        f"<div class=\"timeline\"><training-timeline data-search-exclude data-payload='{data}'>"
+        f'<div class="timeline"><training-timeline data-search-exclude{apart(payload())}>'
         f'<figure data-kind="forecast"><figcaption>{name}</figcaption>'
         f'<svg class="timeline-drawing" width="100%" height="{height}" role="img" '
         f'aria-label="{name}; the sentences below say what it shows">{to_svg(nodes)}</svg></figure>'

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { ROOT, lastOpened, visitOf } from "../../docs/assets/elements/record.js";
+import { ROOT, visitOf, whereTheyWere } from "../../docs/assets/elements/record.js";
 
 const LOOP = { address: "gpu-training/device-aware-loop/", title: "The device-aware loop" };
 
@@ -37,8 +37,22 @@ test("the page opened last is where to go on, without the number that it had the
     "gpu-training/c/": { title: "C", at: "2026-11-20T10:00:00Z" },
   };
 
-  assert.deepEqual(lastOpened(entries), { address: "gpu-training/b/", title: "B" });
-  assert.equal(lastOpened({}), null);
+  assert.deepEqual(whereTheyWere(entries), { last: { address: "gpu-training/b/", title: "B" }, furthest: null });
+  assert.equal(whereTheyWere({}), null);
+});
+
+test("whoever went back to a page is led to its heading, and to the furthest page of the same track", () => {
+  const entries = {
+    "gpu-training/a/": { title: "A", at: "2026-11-22T10:00:00Z", place: 1, heading: "half" },
+    "gpu-training/c/": { title: "C", at: "2026-11-20T10:00:00Z", place: 3, heading: "end" },
+    "gpu-training/b/": { title: "B", at: "2026-11-21T10:00:00Z", place: 2, heading: "" },
+    "lab/d/": { title: "D", at: "2026-11-21T11:00:00Z", place: 9 },
+  };
+
+  assert.deepEqual(whereTheyWere(entries), {
+    last: { address: "gpu-training/a/#half", title: "A" },
+    furthest: { address: "gpu-training/c/#end", title: "C" },
+  });
 });
 
 test("the site's root is found from the module's own address", () => {

@@ -7,7 +7,7 @@ from typing import Any
 
 from lesson_code.forecast.cards import read_cards
 from lesson_code.forecast.formula import HOST, Host
-from lesson_site.charts.description import to_json
+from lesson_site.charts.description import to_data
 from lesson_site.forecast.data import counted, cpu_seconds, payload
 from lesson_site.forecast.models import MODELS
 from lesson_site.forecast.told import Choice, crossing, tell
@@ -65,7 +65,7 @@ def test_the_page_says_what_python_says() -> None:
         expected = tell(choice)
         assert list(expected.sentences) == told["sentences"], choice
         assert [list(row) for row in expected.cards] == told["cards"], choice
-        drawn = expected.drawing and json.loads(to_json(expected.drawing))
+        drawn = expected.drawing and to_data(expected.drawing)
         assert drawn == _short(told["drawing"]), choice
 
     of_cards = [crossing(card) for card in read_cards().values()]

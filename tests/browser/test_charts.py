@@ -173,7 +173,7 @@ def test_what_draws_comes_when_somebody_points(open_page: Opener) -> None:
 
     expect(readout(page)).to_contain_text("Tiny model, 100 samples, CPU: 2.00")
     assert 1 == sum("/chart/drawing.js" in url for url in asked)
-    assert 1 == sum("/course/assets/charts/" in url for url in asked)
+    assert 1 == sum("/course/assets/data/" in url for url in asked)
 
 
 def test_charts_answer_while_their_author_writes(
@@ -199,7 +199,7 @@ def test_charts_answer_while_their_author_writes(
         context.close()
 
 
-@pytest.mark.parametrize("lost", ["**/chart/drawing.js", "**/assets/charts/*.json"])
+@pytest.mark.parametrize("lost", ["**/chart/drawing.js", "**/assets/data/*.json"])
 def test_without_its_module_or_data_a_chart_says_so(
     browser: Browser, charted: str, lost: str
 ) -> None:

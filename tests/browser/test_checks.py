@@ -41,6 +41,8 @@ The *second* one.
 ///
 ////
 
+## Numbers { #numbers }
+
 //// check | Count
     id: count
     kind: number
@@ -690,6 +692,27 @@ def test_the_home_page_goes_on_where_the_learner_was(open_page: Opener, course: 
     expect(link).to_have_attribute("href", f"{course}gpu-training/another/")
     link.click()
     expect(page.locator("h1")).to_contain_text("6. Another")
+
+
+def test_whoever_went_back_is_led_to_the_furthest_page_too(open_page: Opener, course: str) -> None:
+    """The first link leads to the heading where they were, the second to where they had come."""
+    page = open_page("")
+    page.locator("continue-reading a").click()
+    page.get_by_role("link", name="To the other page").click()
+    expect(page.locator("h1")).to_contain_text("6. Another")
+    page.goto(f"{course}gpu-training/all-kinds/")
+    page.set_viewport_size({"width": 1000, "height": 300})  # there is more page below the heading
+    heading = page.locator("article h2").first
+    here = heading.get_attribute("id")
+    heading.evaluate("heading => heading.scrollIntoView()")
+    kept = "localStorage.getItem('gpu-training.progress.v1')"
+    page.wait_for_function(f"() => {kept}.includes({json.dumps(json.dumps(here))})")
+
+    page.goto(course)
+
+    links = page.locator("continue-reading a")
+    expect(links).to_have_text(["Go on with All kinds", "Furthest: Another"])
+    expect(links.first).to_have_attribute("href", f"{course}gpu-training/all-kinds/#{here}")
 
 
 def test_a_forged_address_in_the_record_is_not_followed(open_page: Opener) -> None:

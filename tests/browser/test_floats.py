@@ -207,13 +207,13 @@ def test_gradients_that_do_not_load_are_said_to_be_missing(browser: Browser, cou
     """The sentence says what to do; the next touch tries again."""
     page = browser.new_context().new_page()
     page.goto(f"{course}floats/")
-    page.route("**/assets/floats/*", lambda route: route.abort())
+    page.route("**/assets/data/*", lambda route: route.abort())
     page.locator("gradient-scale").scroll_into_view_if_needed()
     slider = page.get_by_role("slider", name="Loss scale")
 
     slider.press("ArrowRight")
     expect(says(page, "gradient-scale")).to_contain_text("did not load")
-    page.unroute("**/assets/floats/*")
+    page.unroute("**/assets/data/*")
     slider.press("ArrowRight")
 
     expect(says(page, "gradient-scale")).to_contain_text("Times 4 (2²), float16 rounds")

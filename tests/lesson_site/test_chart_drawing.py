@@ -26,7 +26,6 @@ from lesson_site.charts.description import (
     Tiles,
     is_empty,
     to_data,
-    to_json,
 )
 from lesson_site.charts.drawing import draw, said, to_svg
 from results.store import Kind
@@ -160,7 +159,7 @@ def test_browser_draws_the_same() -> None:
 
     for description, drawn in zip(descriptions, found, strict=True):
         nodes, height = draw(description)
-        assert json.loads(json.dumps(nodes)) == drawn["nodes"], to_json(description)
+        assert json.loads(json.dumps(nodes)) == drawn["nodes"], to_data(description)
         assert height == drawn["height"]
 
 

@@ -32,7 +32,7 @@ from lesson_site.charts.base import (
     measured_together,
     to_html,
 )
-from lesson_site.charts.description import Mark, Plane, Rows, Tiles, is_empty, marks_in, to_json
+from lesson_site.charts.description import Mark, Plane, Rows, Tiles, is_empty, marks_in, to_data
 from lesson_site.charts.drawing import draw, to_svg
 from lesson_site.recordings import Recording
 from results.derived import Cell
@@ -194,7 +194,7 @@ def test_noise_is_said(name: str) -> None:
 def test_what_goes_to_the_browser_is_small(name: str, kind: str) -> None:
     """The description is JSON of a few kilobytes, and has every mark of the drawing."""
     chart = CHARTS[name](made_up.store(kind))
-    text = to_json(chart.description)
+    text = json.dumps(to_data(chart.description))
 
     assert len(text) < 30_000
     assert len(list(marks_in(chart.description))) == len(re.findall(r'"value":', text))

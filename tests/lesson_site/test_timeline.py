@@ -41,8 +41,8 @@ def test_the_page_tells_its_first_choice_without_a_script(start: str) -> None:
 
 
 def test_the_data_of_the_script_is_below_ten_kilobytes() -> None:
-    """So it may come with the page."""
-    found = re.search(r"data-payload='(.*?)'", fence("textbook"))
+    """So it comes at once with the first press."""
+    found = re.search(r'data-apart="(.*?)"', fence("textbook"))
 
     assert found
     payload = unescape(found[1])
@@ -52,7 +52,7 @@ def test_the_data_of_the_script_is_below_ten_kilobytes() -> None:
 
 def test_an_unknown_start_stops_the_build() -> None:
     """The message names those that there are."""
-    with pytest.raises(PageError, match="textbook, large, fed, measured"):
+    with pytest.raises(PageError, match="textbook, large, fed, tiny, measured"):
         fence("everything")
 
 

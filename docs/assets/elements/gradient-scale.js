@@ -1,10 +1,9 @@
 // <gradient-scale>: a loss scale to slide. The recorded gradients move along the number line, and what
-// the format loses of them at both ends is counted. Until then the page has one scale. The gradients
-// are in `data-counts`; on a finished site they are in the file that `data-at` names. They, and what
-// counts them, come with the first touch.
+// the format loses of them at both ends is counted. Until then the page has one scale. The gradients,
+// and what counts them, come with the first touch.
 
 import { make, part } from "./dom.js";
-import { ROOT } from "./record.js";
+import { apart } from "./record.js";
 
 /** @typedef {import("./floats/histogram.js").Histogram} Histogram */
 /**
@@ -68,9 +67,8 @@ export class GradientScale extends HTMLElement {
 
   /** @returns {Promise<Loaded>} */
   async #fetch() {
-    const { counts, at } = this.dataset;
+    const written = apart(this);
     const parts = [import("./floats/formats.js"), import("./floats/histogram.js")];
-    const written = counts ? JSON.parse(counts) : fetch(new URL(`assets/floats/${at}`, ROOT)).then((found) => found.json());
     const kit = /** @type {Kit} */ (Object.assign({}, ...(await Promise.all(parts))));
     return { counts: await written, kit, formats: this.#data.formats.map((layout) => new kit.FloatFormat(layout)) };
   }

@@ -1,12 +1,11 @@
 // <interactive-chart>: a chart whose marks can be pointed at, by mouse, finger or keyboard.
 //
-// It improves on HTML that says everything: a drawing that Python made, and a table. `data-chart` is
-// the description of which it was made, and `data-cards` has the forecasts of every card; on a finished
-// site both are in the file that `data-at` names. They and a module that draws the same of them are
+// It improves on HTML that says everything: a drawing that Python made, and a table. The description
+// of which it was made, the forecasts of every card, and a module that draws the same of them are
 // loaded when the reader points at the chart, or has something of their own to show on it: a machine
 // (own-machine.js), or a card for which they want forecasts. Both change the table too.
 
-import { FIRST_CARD, MACHINE, ROOT, browserRecord, chosenCard } from "./record.js";
+import { FIRST_CARD, MACHINE, apart, browserRecord, chosenCard } from "./record.js";
 
 /** @typedef {import("./chart/drawing.js").Description} Description */
 /** @typedef {import("./chart/drawing.js").Mark} Mark */
@@ -45,6 +44,8 @@ export class InteractiveChart extends HTMLElement {
   /** @type {Promise<Given> | undefined} */
   #given;
   #failed = false;
+  /** @type {Promise<void> | undefined} the last change of what the reader has of their own */
+  #changing;
   /** @type {Map<ChildNode, string | null>} what was written for the first card */
   #before = new Map();
 
@@ -112,6 +113,7 @@ export class InteractiveChart extends HTMLElement {
 
   /** What is drawn; nothing where it can't be loaded. @returns {Promise<Drawing | undefined>} */
   async #load() {
+    await this.#changing; // it would take back what somebody points at meanwhile
     const given = this.#written();
     const parts = this.#drawing ? undefined : await this.#loaded([import("./chart/drawing.js"), given]);
     if (!parts || given !== this.#given) return this.#drawing;
@@ -119,11 +121,9 @@ export class InteractiveChart extends HTMLElement {
     return (this.#drawing ??= this.#kit.draw(parts[1].chart));
   }
 
-  /** Of what the drawing is made: on the page, or on a finished site in a file. */
+  /** Of what the drawing is made. */
   #written() {
-    const { chart, cards, at } = this.dataset;
-    if (chart) this.#given ??= Promise.resolve({ chart: JSON.parse(chart), cards: JSON.parse(cards || "{}") });
-    this.#given ??= fetched(`assets/charts/${at}`);
+    this.#given ??= /** @type {Promise<Given>} */ (apart(this));
     this.#given.catch(() => (this.#given = undefined));
     return this.#given;
   }
@@ -149,13 +149,17 @@ export class InteractiveChart extends HTMLElement {
     }
   }
 
+  #onChange = () => {
+    this.#changing = this.#change();
+  };
+
   /** Take what the reader has of their own, draw it, and put it into the table. */
-  #onChange = async () => {
+  async #change() {
     const before = this.#machine ?? this.#card;
     const hasMachine = Boolean(browserRecord().store.getItem(MACHINE));
     const hasCard = "cards" in this.dataset && chosenCard() !== FIRST_CARD;
     if (!before && !hasMachine && !hasCard) return;
-    if (!this.#given && !this.dataset.chart && !this.dataset.at) return;
+    if (!this.#given && !this.dataset.apart && !this.dataset.at) return;
     const own = hasMachine ? import("./own-machine.js") : null;
     const drawing = import("./chart/drawing.js");
     const parts = await this.#loaded([own, drawing, import("./chart/joined.js"), this.#written()]);
@@ -174,7 +178,7 @@ export class InteractiveChart extends HTMLElement {
     if (!table) return;
     showForecasts(table, chosen);
     showOwnColumns(table, mine && ((name, amount) => joined.figureOf(mine, name, amount)?.text));
-  };
+  }
 
   /** The caption and the table's words for a card, or what was written. @param {Card | null} card */
   #say(card) {
@@ -247,13 +251,6 @@ export class InteractiveChart extends HTMLElement {
     this.#readout.replaceChildren(Object.assign(document.createElement("strong"), { textContent: first }), `. ${rest}`);
     this.#svg.append(this.#element(["circle", { class: "cursor", cx: `${spot.x}%`, cy: String(spot.y), r: "11" }, []]));
   }
-}
-
-/** @param {string} path below the site's root @returns {Promise<Given>} */
-async function fetched(path) {
-  const answer = await fetch(new URL(path, ROOT));
-  if (!answer.ok) throw new Error(`${path}: ${answer.status}`);
-  return answer.json();
 }
 
 /** What a reader is told about a mark: of what, how much, of which kind, and how it was found. @param {Spot} spot */

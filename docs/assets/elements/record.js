@@ -110,6 +110,8 @@ export function problemOf(key, name, entry) {
     // The name becomes a link, so nothing but the address of a page below the site's root will do.
     if (!/^([a-z0-9-]+\/)+$/.test(name)) return "is no address of a page";
     if (!isText(entry.title) || !entry.title) return "has no valid title";
+    if (!/^[\w-]*$/.test(String(entry.heading ?? ""))) return "names no heading";
+    if (!["undefined", "number"].includes(typeof entry.place)) return "has no valid place";
   }
   if (key === MISSION && !isObject(entry.act1)) return "is no mission";
   if (key === DECISIONS && !isObject(entry.ledger)) return "is no decision";
@@ -234,6 +236,18 @@ export function showAnswers(shown) {
 // assets/elements/ lies two levels below the site's root, wherever the site is served.
 export const ROOT = new URL("../../", import.meta.url).href;
 
+/**
+ * What an element needs once somebody acts: in the page, or on a finished site in a file of its own.
+ * @param {HTMLElement} element
+ * @returns {Promise<any>}
+ */
+export async function apart({ dataset: { apart: written, at } }) {
+  if (written) return JSON.parse(written);
+  const answer = await fetch(new URL(`assets/data/${at}`, ROOT));
+  if (!answer.ok) throw new Error(`assets/data/${at}: ${answer.status}`);
+  return answer.json();
+}
+
 // The lesson on one page is no step on the way.
 const ON_THE_WAY = /^(foundations|gpu-training|notebooks|lab|mission|benchmarks)\/([a-z0-9-]+\/)*$/;
 const ASIDE = "gpu-training/whole-lesson/";
@@ -258,12 +272,29 @@ export function visitOf(href, root, heading) {
   return title && address !== ASIDE && ON_THE_WAY.test(address) ? { address, title } : null;
 }
 
-/** The page opened last. @param {Entries} entries @returns {{address: string, title: string} | null} */
-export function lastOpened(entries) {
+/** @typedef {{address: string, title: string}} Place an address below the root, perhaps of a heading */
+
+/**
+ * The page opened last, at the heading where the reader left it; and the page of its track that lies
+ * furthest on the way, if that is another one.
+ * @param {Entries} entries
+ * @returns {{last: Place, furthest: Place | null} | null}
+ */
+export function whereTheyWere(entries) {
   const [latest] = Object.entries(entries).sort(([, a], [, b]) => (a.at < b.at ? 1 : -1));
   if (!latest) return null;
+  const [track] = latest[0].split("/", 1);
+  const far = (/** @type {[string, Entry]} */ [, entry]) => Number(entry.place ?? -1);
+  const of = Object.entries(entries).filter(([address]) => address.startsWith(`${track}/`));
+  const furthest = of.reduce((best, each) => (far(each) > far(best) ? each : best), latest);
+  return { last: placeOf(latest), furthest: furthest === latest ? null : placeOf(furthest) };
+}
+
+/** @param {[string, Entry]} entry @returns {Place} */
+function placeOf([address, { title, heading }]) {
   // Records of earlier days have the number that the section had then.
-  return { address: latest[0], title: String(latest[1].title).replace(/^\d+\.\s+/, "") };
+  const name = String(title).replace(/^\d+\.\s+/, "");
+  return { address: heading ? `${address}#${heading}` : address, title: name };
 }
 
 /** How far the learner is: "2 of 5 done". @param {{done: boolean}[]} tasks */

@@ -1,11 +1,11 @@
 // <training-timeline>: a training loop in time, drawn and told anew for what the reader chooses.
 //
 // The build drew and told the first choice. Every block can be walked to and says what it is; one button
-// suggests the next thing to try.
+// suggests the next thing to try. What runs loops comes with the first of these presses.
 
 import { toElement } from "./chart/drawing.js";
 import { part } from "./dom.js";
-import { chooseCard, chosenCard } from "./record.js";
+import { apart, chooseCard, chosenCard } from "./record.js";
 import { blocksShown, draw, stepsShown } from "./timeline/drawing.js";
 import { runsOf } from "./timeline/loop.js";
 import { moved, nextMove, sentences, title, toldOf } from "./timeline/told.js";
@@ -17,10 +17,11 @@ import { moved, nextMove, sentences, title, toldOf } from "./timeline/told.js";
 const LISTS = ["model", "batch", "images", "workers", "card"];
 const SWITCHES = ["pinned", "reads_loss", "fused", "graph"];
 const PLAY_S = 6;
+const MISSING = "The rest of this picture did not load; press again to try once more.";
 
 export class TrainingTimeline extends HTMLElement {
-  /** @type {Payload} */
-  #payload = JSON.parse(this.dataset.payload ?? "{}");
+  /** @type {Promise<Payload> | undefined} */
+  #coming;
   /** @type {Runs | undefined} of what is shown */
   #runs;
   /** Which block is told of, from 0; none at first. */
@@ -62,55 +63,64 @@ export class TrainingTimeline extends HTMLElement {
     for (const name of SWITCHES) this.#switch(name).checked = Boolean(choice[/** @type {keyof Choice} */ (name)]);
   }
 
+  /** Do something with what runs loops, which is fetched once. @param {(payload: Payload) => void} act */
+  async #with(act) {
+    this.#coming ??= apart(this);
+    const payload = await this.#coming.catch(() => undefined);
+    if (payload) return act(payload);
+    this.#coming = undefined;
+    this.#say(MISSING);
+  }
+
   /** The reader's card, once for the whole site. */
   #onCard = () => {
     const list = this.#list("card");
-    const card = chosenCard(Object.keys(this.#payload.cards));
+    const card = chosenCard([...list.options].map(({ value }) => value));
     if (list.value === card) return;
     list.value = card;
-    this.#show();
+    this.#with(this.#show);
   };
 
   /** @param {Event} event */
   #onChange = ({ target }) => {
     if (target instanceof HTMLSelectElement && target.name === "card") chooseCard(target.value);
-    this.#show();
+    this.#with(this.#show);
   };
 
   /** @param {Event} event */
   #onClick = ({ target }) => {
     if (!(target instanceof Element)) return;
     const block = target.closest("[data-block]")?.getAttribute("data-block");
-    if (block) return this.#tell(Number(block));
+    if (block) this.#with((payload) => this.#tell(payload, Number(block)));
     const action = target.closest("[data-do]")?.getAttribute("data-do");
-    if (action === "next") this.#tell(this.#at + 1);
-    if (action === "back") this.#tell(this.#at - 1);
+    if (action === "next") this.#with((payload) => this.#tell(payload, this.#at + 1));
+    if (action === "back") this.#with((payload) => this.#tell(payload, this.#at - 1));
     if (action === "play") this.#play();
-    if (action === "move") this.#move();
+    if (action === "move") this.#with(this.#move);
   };
 
-  /** Try what is suggested. */
-  #move() {
-    const before = this.#ran();
-    const move = nextMove(this.#payload, this.#choice);
+  /** Try what is suggested. @param {Payload} payload */
+  #move = (payload) => {
+    const before = this.#ran(payload);
+    const move = nextMove(payload, this.#choice);
     this.#choice = move.choice;
-    this.#show();
-    part(this, ".timeline-moved", HTMLElement).textContent = moved(this.#payload, move, before, this.#ran());
+    this.#show(payload);
+    part(this, ".timeline-moved", HTMLElement).textContent = moved(payload, move, before, this.#ran(payload));
+  };
+
+  /** What is shown, run once. @param {Payload} payload */
+  #ran(payload) {
+    return (this.#runs ??= runsOf(payload, this.#choice));
   }
 
-  /** What is shown, run once. */
-  #ran() {
-    return (this.#runs ??= runsOf(this.#payload, this.#choice));
-  }
-
-  /** Draw and tell what is chosen. */
-  #show() {
-    const [payload, choice] = [this.#payload, this.#choice];
+  /** Draw and tell what is chosen. @param {Payload} payload */
+  #show = (payload) => {
+    const choice = this.#choice;
     this.#closeSwitches();
     this.#stop();
     this.#at = -1;
     this.#runs = undefined;
-    const runs = this.#ran();
+    const runs = this.#ran(payload);
     const { nodes, height } = draw(payload, runs.likely, choice);
     const name = title(payload, choice, stepsShown(choice));
     const svg = part(this, ".timeline-drawing", SVGSVGElement);
@@ -124,7 +134,7 @@ export class TrainingTimeline extends HTMLElement {
     part(this, "[data-do=move]", HTMLButtonElement).textContent = nextMove(payload, choice).question;
     part(this, ".timeline-moved", HTMLElement).textContent = "";
     this.#say("");
-  }
+  };
 
   /** With the data on the GPU there is no loader, and no copy. */
   #closeSwitches() {
@@ -133,15 +143,15 @@ export class TrainingTimeline extends HTMLElement {
     this.#switch("pinned").disabled = there;
   }
 
-  /** Tell of one block, and mark it. @param {number} index from 0; behind the last comes the first */
-  #tell(index) {
+  /** Tell of one block, and mark it. @param {Payload} payload @param {number} index from 0; behind the last comes the first */
+  #tell(payload, index) {
     const choice = this.#choice;
-    const blocks = blocksShown(this.#payload, this.#ran().likely, stepsShown(choice));
+    const blocks = blocksShown(payload, this.#ran(payload).likely, stepsShown(choice));
     this.#at = (index + blocks.length) % blocks.length;
     const block = blocks[this.#at];
     this.querySelector("[data-block].now")?.classList.remove("now");
     this.querySelector(`[data-block="${this.#at}"]`)?.classList.add("now");
-    if (block) this.#say(toldOf(this.#payload, block, choice));
+    if (block) this.#say(toldOf(payload, block, choice));
   }
 
   /** @param {string} text */

@@ -1,4 +1,4 @@
-"""The data of charts: in the page as it is built, in files of its own once the site is finished."""
+"""What scripts need later: in the page as it is built, in files of its own once it is finished."""
 
 import json
 import re
@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from lesson_site.apart import move_apart
 from lesson_site.charts import described, to_html
-from lesson_site.charts.description import to_data, to_json
-from lesson_site.postbuild.charts import move_chart_data
+from lesson_site.charts.description import to_data
 from tests.lesson_site import made_up
 
 
@@ -28,16 +28,16 @@ def test_a_chart_s_data_goes_into_a_file(tmp_path: Path, monkeypatch: pytest.Mon
     page = tmp_path / "index.html"
     page.write_text(page_of("ladder", "cpu"), encoding="utf-8")
 
-    move_chart_data(tmp_path)
+    move_apart(tmp_path)
 
     html = page.read_text(encoding="utf-8")
     (name,) = files_of(html)
-    data = json.loads((tmp_path / "assets/charts" / name).read_text(encoding="utf-8"))
+    data = json.loads((tmp_path / "assets/data" / name).read_text(encoding="utf-8"))
     chart = described("ladder", made_up.store("cpu"))
-    assert json.loads(to_json(chart.description)) == data["chart"]
+    assert to_data(chart.description) == data["chart"]
     assert to_data(chart.cards) == data["cards"]
     assert ' data-cards=""' in html
-    assert "data-chart=" not in html
+    assert "data-apart=" not in html
 
 
 def test_without_forecasts_a_chart_asks_for_no_card(tmp_path: Path) -> None:
@@ -45,7 +45,7 @@ def test_without_forecasts_a_chart_asks_for_no_card(tmp_path: Path) -> None:
     page = tmp_path / "index.html"
     page.write_text(page_of("ladder", "gpu"), encoding="utf-8")
 
-    move_chart_data(tmp_path)
+    move_apart(tmp_path)
 
     assert "data-cards" not in page.read_text(encoding="utf-8")
 
@@ -55,20 +55,20 @@ def test_pages_with_the_same_chart_share_its_file(tmp_path: Path) -> None:
     for number, name in enumerate(("hook", "hook", "sweep")):
         (tmp_path / f"{number}.html").write_text(page_of(name, "cpu", number), encoding="utf-8")
 
-    move_chart_data(tmp_path)
+    move_apart(tmp_path)
 
     pages = [path.read_text(encoding="utf-8") for path in sorted(tmp_path.glob("*.html"))]
     one, same, other = (files_of(page)[0] for page in pages)
     assert one == same != other
-    assert 2 == len(list((tmp_path / "assets/charts").iterdir()))
+    assert 2 == len(list((tmp_path / "assets/data").iterdir()))
 
 
 def test_a_second_time_changes_nothing(tmp_path: Path) -> None:
     """Neither the pages nor the files."""
     (tmp_path / "index.html").write_text(page_of("hook", "cpu"), encoding="utf-8")
-    move_chart_data(tmp_path)
+    move_apart(tmp_path)
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
 
-    move_chart_data(tmp_path)
+    move_apart(tmp_path)
 
     assert before == {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
