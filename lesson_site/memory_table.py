@@ -91,9 +91,13 @@ def memory_table(source: str, options: Options, md: Markdown) -> str:
     """The table that ``show`` names.
 
     ``parts`` is the one to choose from; ``estimates`` sets what is often written beside what was
-    measured; ``batches`` compares the peaks at all batch sizes.
+    measured; ``batches`` compares the peaks at all batch sizes. ``bars`` draws the parts with Adam,
+    for the batch that is chosen; it needs no JavaScript.
     """
-    tables = {"parts": _parts_table, "estimates": _estimates_table, "batches": _batches_table}
+    tables = {
+        **{"parts": _parts_table, "estimates": _estimates_table, "batches": _batches_table},
+        "bars": _bars,
+    }
     if options["show"] not in tables:
         raise PageError(f"show is {options['show']!r}; it must be one of {', '.join(tables)}")
     table = tables[options["show"]]()
@@ -162,6 +166,62 @@ def _batches_table() -> str:
         name = f"{steps[0]}, batch {steps[1]}"
         rows[name] = [_mb(full), _mb(mixed), f"{full / mixed:.2f}"]
     return _table("ResNet-50: MB at the peak of a step", ("Step", *COLUMNS), rows)
+
+
+PARTS = ("Weights", "Gradients", "Adam’s moments", "Kept for backward", "16-bit weight copies")
+BAR, BELOW, LINE = 22, 8, 16  # heights in pixels
+
+
+def _bars() -> str:
+    """Each batch size as two bars with a table, one of which is shown."""
+    optimizer, standing = STANDING
+    drawn = {
+        batch: [_bar_parts(step_bytes(precision, optimizer, batch)) for precision in STEPS]
+        for batch in BATCHES
+    }
+    longest = max(sum(parts) for pair in drawn.values() for parts in pair)
+    choices = "".join(
+        f'<label><input type="radio" name="memory-bars" value="{batch}" autocomplete="off"'
+        f"{' checked' if batch == standing else ''}> {batch}</label>"
+        for batch in BATCHES
+    )
+    figures = "".join(_pair_of_bars(batch, pair, longest) for batch, pair in drawn.items())
+    return (
+        f'<div class="memory-bars"><fieldset><legend>Images in a batch of ResNet-50, trained with '
+        f"{optimizer}</legend>{choices}</fieldset>{figures}</div>"
+    )
+
+
+def _bar_parts(step: StepBytes) -> list[int]:
+    """Bytes in the order of ``PARTS``; batch and buffers are too small to be seen."""
+    kept = step.saved - step.weight_copies
+    return [step.weights, step.gradients, step.optimizer, kept, step.weight_copies]
+
+
+def _pair_of_bars(batch: int, pair: Sequence[Sequence[int]], longest: int) -> str:
+    nodes = []
+    for index, (precision, parts) in enumerate(zip(STEPS, pair, strict=True)):
+        top = index * (LINE + BAR + BELOW)
+        label = f"{precision}: {_mb(sum(parts))} MB"
+        nodes.append(f'<text x="0" y="{top + LINE - 4}">{label}</text>')
+        at = 0
+        for number, size in enumerate(parts, start=1):
+            nodes.append(
+                f'<rect class="part-{number}" x="{100 * at / longest:.2f}%" y="{top + LINE}" '
+                f'width="{100 * size / longest:.2f}%" height="{BAR}"/>'
+            )
+            at += size
+    full, mixed = pair
+    caption = f"ResNet-50, batch {batch}: MB of each part"
+    rows = {
+        f'<i class="part-{number}"></i>{name}': [_mb(size) if size else NONE for size in sizes]
+        for number, (name, *sizes) in enumerate(zip(PARTS, full, mixed, strict=True), start=1)
+    }
+    height = len(pair) * (LINE + BAR + BELOW)
+    drawn = f'<svg width="100%" height="{height}" aria-hidden="true">{"".join(nodes)}</svg>'
+    return (
+        f'<figure class="batch-{batch}">{drawn}{_table(caption, ("Part", *STEPS), rows)}</figure>'
+    )
 
 
 def _table(caption: str, columns: Sequence[str], rows: Mapping[str, Sequence[str]]) -> str:

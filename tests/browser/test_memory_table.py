@@ -160,3 +160,16 @@ def test_no_accessibility_violation_and_no_overflow(
         found = page.evaluate("axe.run({include: [['memory-table']]})")
         assert [rule["id"] for rule in found["violations"]] == []
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_the_bars_of_a_batch_need_no_script(page_without_javascript: Page, site: str) -> None:
+    """One batch is shown at a time, the one that is chosen."""
+    page = page_without_javascript
+    page.goto(site + "gpu-training/when-mixed-precision-helps/")
+    bars = page.locator(".memory-bars")
+    page.locator("details", has=bars).locator("summary").press("Enter")
+    expect(bars.locator("figure:visible")).to_have_class("batch-32")
+
+    bars.get_by_label("8", exact=True).check()
+
+    expect(bars.locator("figure:visible")).to_have_class("batch-8")

@@ -180,3 +180,21 @@ def test_a_missing_recording_stops_the_build(
 
     with pytest.raises(SuperFencesException, match="record lab/training_memory:print_float32"):
         markdown.convert(fence("parts"))
+
+
+def test_bars_are_as_long_as_their_bytes(markdown: Markdown) -> None:
+    """The longest, batch 64 in float32, has the whole width; every part has its share of that."""
+    html = markdown.convert('```lesson-memory-table show="bars"\n```')
+
+    longest = sum(memory_table._bar_parts(step_bytes("float32", "Adam", 64)))
+    figures = re.findall(r'<figure class="batch-(\d+)">(.*?)</figure>', html, re.DOTALL)
+    assert [str(batch) for batch in BATCHES] == [batch for batch, _ in figures]
+    for batch, figure in figures:
+        drawn = [float(width) for width in re.findall(r'width="([\d.]+)%" height', figure)]
+        sizes = [
+            size
+            for precision in memory_table.STEPS
+            for size in memory_table._bar_parts(step_bytes(precision, "Adam", int(batch)))
+        ]
+        # The SVG itself is as wide as the page.
+        assert [100.0, *(pytest.approx(100 * size / longest, abs=0.005) for size in sizes)] == drawn
