@@ -5,6 +5,7 @@ A section is a page of the lesson's folder that stands in a part of the navigati
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -73,6 +74,22 @@ def sections() -> tuple[Section, ...]:
 def section_of(source: Path) -> Section | None:
     """The section whose Markdown file is ``source``; None for any other page."""
     return next((section for section in sections() if section.source == source), None)
+
+
+def pages_below(folder: str) -> list[Path]:
+    """The navigation's Markdown files in a folder of ``docs``, in order."""
+    settings = yaml.load(SETTINGS.read_text(encoding="utf-8"), _Loader)
+    listed = list(_every(settings.get("nav", [])))
+    return [Path("docs") / page for page in listed if page.startswith(f"{folder}/")]
+
+
+def _every(entry: Any) -> Iterator[str]:
+    """All pages of a part of the navigation, however deep."""
+    if isinstance(entry, str):
+        yield entry
+    below = entry.values() if isinstance(entry, dict) else entry if isinstance(entry, list) else ()
+    for each in below:
+        yield from _every(each)
 
 
 @cache

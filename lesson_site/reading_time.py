@@ -1,6 +1,7 @@
 """Which section of the lesson a page is and how long it takes to read, said under its title.
 
 The estimate comes from the page's Markdown, so that a page and the list of pages always agree.
+``[[minutes:foundations]]`` is the time for all pages of that folder.
 """
 
 import math
@@ -10,9 +11,11 @@ from typing import Any
 
 import yaml
 from markdown import Extension, Markdown
+from markdown.inlinepatterns import InlineProcessor
 from markdown.treeprocessors import Treeprocessor
 
-from lesson_site.numbering import FRONT_MATTER, section_of, sections
+from lesson_site.errors import PageError
+from lesson_site.numbering import FRONT_MATTER, pages_below, section_of, sections
 from lesson_site.page import current_page
 from lesson_site.sections import SectionError, read_section
 from results import recorded
@@ -27,6 +30,7 @@ FENCE = re.compile(
     r"(?P<body>(?:.*\n)*?)(?P=indent)(?P=ticks) *$",
     re.MULTILINE,
 )
+MINUTES = r"\[\[minutes:(?P<folder>[\w-]+)\]\]"
 LINK_TARGET = re.compile(r"\]\([^)]*\)|\{[^}\n]*\}")
 WORD = re.compile(r"\w[\w’'.-]*")
 
@@ -95,6 +99,26 @@ class ReadingTime(Treeprocessor):
             _after_title(root, _position(said, scale(0, of), self.md))
 
 
+class Minutes(InlineProcessor):
+    """How long all pages of a track take; the element also says how many they are, for a script."""
+
+    def handleMatch(  # type: ignore[override]  # noqa: N802 - Python-Markdown's name
+        self,
+        m: re.Match[str],
+        data: str,  # noqa: ARG002 - the base class hands it over
+    ) -> tuple[etree.Element, int, int]:
+        """The words, in an element that names the track."""
+        # The lesson on one page is none of its pages.
+        texts = [page.read_text(encoding="utf-8") for page in pages_below(m["folder"])]
+        texts = [text for text in texts if "\n[whole lesson]\n" not in text]
+        if not texts:
+            raise PageError(f"{m[0]}: the navigation has no page in {m['folder']!r}")
+        counted = {"data-track": m["folder"], "data-pages": str(len(texts))}
+        element = etree.Element("span", counted)
+        element.text = in_words(sum(minutes(text) for text in texts))
+        return element, m.start(0), m.end(0)
+
+
 def _position(text: str, svg: str, md: Markdown) -> etree.Element:
     paragraph = etree.Element("p", {"class": "page-position"})
     etree.SubElement(paragraph, "span").text = text
@@ -137,6 +161,8 @@ class ReadingTimeExtension(Extension):
     def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802 - Python-Markdown's name
         """Run before MkDocs turns links to pages into addresses, which it does last."""
         md.treeprocessors.register(ReadingTime(md), "lesson-reading-time", 2)
+        # Before figures (175), whose names are in the same brackets
+        md.inlinePatterns.register(Minutes(MINUTES, md), "lesson-minutes", 177)
 
 
 def makeExtension(**options: Any) -> ReadingTimeExtension:  # noqa: N802 - Python-Markdown's name

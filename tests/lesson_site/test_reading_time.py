@@ -6,6 +6,7 @@ import markdown
 import pytest
 
 from lesson_site import reading_time
+from lesson_site.errors import PageError
 from lesson_site.page import Page
 from lesson_site.reading_time import minutes, scale
 
@@ -85,6 +86,23 @@ def test_the_overview_says_how_much_there_is(monkeypatch: pytest.MonkeyPatch) ->
 def test_another_page_carries_no_position(monkeypatch: pytest.MonkeyPatch) -> None:
     """A page without a number stands nowhere in the order."""
     assert "page-position" not in convert(monkeypatch, "whole-lesson.md")
+
+
+@pytest.mark.usefixtures("lesson")
+def test_a_track_says_its_pages_and_minutes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The lesson on one page is none of them."""
+    Path("docs/gpu-training/three.md").write_text("# All\n\n[whole lesson]\n", encoding="utf-8")
+
+    html = convert(monkeypatch, "index.md", "In [[minutes:gpu-training]].")
+
+    assert '<span data-pages="2" data-track="gpu-training">4 minutes</span>' in html
+
+
+@pytest.mark.usefixtures("lesson")
+def test_a_track_that_is_not_there_stops_the_build(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The message names it."""
+    with pytest.raises(PageError, match="no page in 'labs'"):
+        convert(monkeypatch, "index.md", "In [[minutes:labs]].")
 
 
 def test_the_scale_has_one_mark_a_page_and_one_for_here() -> None:
