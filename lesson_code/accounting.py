@@ -22,6 +22,20 @@ def linear_layers_parameters(widths: list[int]) -> int:
     return sum((inputs + 1) * outputs for inputs, outputs in pairwise(widths))
 
 
+def residual_network_parameters(channels: list[int], classes: int) -> int:
+    """Trainable values of ``SmallResNet``: residual blocks, then a linear layer with bias.
+
+    A block has a 3 × 3 convolution that changes the channels and one that keeps them, a 1 × 1
+    convolution beside them, and two norms with a factor and a sum for each channel.
+
+    Args:
+        channels: Of the image, then of each block's result: ``[1, 32, 64, 128]``.
+        classes: Scores of the last layer.
+    """
+    blocks = sum(10 * i * o + 9 * o * o + 4 * o for i, o in pairwise(channels))
+    return blocks + linear_layers_parameters([channels[-1], classes])
+
+
 def linear_layers_bytes(widths: list[int], bytes_per_element: int = FLOAT32_BYTES) -> int:
     """Memory of those layers' weights and biases, in bytes.
 

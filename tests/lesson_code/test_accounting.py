@@ -15,11 +15,12 @@ from lesson_code.accounting import (
     linear_layers_bytes,
     linear_layers_parameters,
     linear_layers_training_flop,
+    residual_network_parameters,
     sustained_flop_per_s,
     sustained_share,
     transformer_training_flop,
 )
-from lesson_code.models import MNISTClassifier, TinyClassifier, parameter_count
+from lesson_code.models import MNISTClassifier, SmallResNet, TinyClassifier, parameter_count
 
 
 @pytest.mark.parametrize(
@@ -28,6 +29,11 @@ from lesson_code.models import MNISTClassifier, TinyClassifier, parameter_count
 def test_parameters_equal_the_models_own_count(model: nn.Module, widths: list[int]) -> None:
     """The formula gives what PyTorch counts."""
     assert parameter_count(model) == linear_layers_parameters(widths)
+
+
+def test_parameters_of_the_residual_network_equal_its_own_count() -> None:
+    """Convolutions, norms and the linear layer."""
+    assert parameter_count(SmallResNet()) == residual_network_parameters([1, 32, 64, 128], 10)
 
 
 def test_bytes_equal_the_storage_of_the_weights() -> None:

@@ -1,9 +1,13 @@
 """The shared models have the sizes and shapes that the pages state."""
 
+import pytest
 import torch
 from torch import nn
+from torch.utils.data import DataLoader, Subset
 
-from lesson_code.models import MNISTClassifier, TinyClassifier, parameter_count
+from lesson_code.data import load_mnist
+from lesson_code.gpu_training.training import evaluate, train_one_epoch
+from lesson_code.models import MNISTClassifier, SmallResNet, TinyClassifier, parameter_count
 
 
 def test_mnist_classifier_has_235146_parameters() -> None:
@@ -19,14 +23,47 @@ def test_mnist_classifier_has_235146_parameters() -> None:
     assert sum(p.numel() * p.element_size() for p in model.parameters()) == 940_584
 
 
-def test_mnist_classifier_gives_ten_raw_scores_an_image(device: torch.device) -> None:
+@pytest.mark.parametrize("build", [MNISTClassifier, SmallResNet])
+def test_an_image_gets_ten_raw_scores(build: type[nn.Module], device: torch.device) -> None:
     """A batch of images becomes a batch of ten scores that no softmax has touched."""
-    model = MNISTClassifier().to(device)
+    model = build().to(device)
 
     scores = model(torch.rand(3, 1, 28, 28, device=device))
 
     assert scores.shape == (3, 10)
     assert not torch.allclose(scores.sum(dim=1), torch.ones(3, device=device))
+
+
+def test_small_resnet_shrinks_images_and_grows_channels() -> None:
+    """28 pixels, 14 and 7; 32 channels, 64 and 128."""
+    x, shapes = torch.rand(2, 1, 28, 28), []
+    for stage in SmallResNet().stages:
+        x = stage(x)
+        shapes.append(tuple(x.shape))
+
+    assert [(2, 32, 28, 28), (2, 64, 14, 14), (2, 128, 7, 7)] == shapes
+
+
+def test_a_residual_block_adds_what_came_in() -> None:
+    """Where its second norm gives nothing, the shortcut alone is left."""
+    block = SmallResNet().stages[0]
+    nn.init.zeros_(block.norm2.weight)
+    images = torch.rand(2, 1, 28, 28)
+
+    assert torch.equal(torch.relu(block.shortcut(images)), block(images))
+
+
+def test_small_resnet_learns_digits(one_thread: None) -> None:
+    """One look at 1,000 digits, and it knows at least 60 of 100 others; it knew 10 by luck."""
+    digits = Subset(load_mnist(train=True, source="subset"), range(1000))
+    others = Subset(load_mnist(train=False, source="subset"), range(200))
+    model, device = SmallResNet(), torch.device("cpu")
+    optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
+
+    train_one_epoch(model, DataLoader(digits, 16), optimizer, nn.CrossEntropyLoss(), device)
+    _, accuracy = evaluate(model, DataLoader(others, 100), device)
+
+    assert 60 <= accuracy
 
 
 def test_tiny_classifier_has_500_parameters() -> None:

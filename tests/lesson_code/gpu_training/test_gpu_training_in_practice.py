@@ -1,6 +1,7 @@
 """The complete script runs as it is pasted, and is the loop of the lesson with more instruments."""
 
 import contextlib
+import gzip
 import io
 import math
 import re
@@ -11,7 +12,7 @@ from typing import Any
 import pytest
 import torch
 
-from lesson_code.data import lay_out_subset, load_mnist
+from lesson_code.data import RAW_FILES, SUBSET_FOLDER, lay_out_subset, load_mnist
 from lesson_code.gpu_training import gpu_training_in_practice
 from lesson_code.gpu_training.training import evaluate
 from lesson_code.models import MNISTClassifier
@@ -113,6 +114,38 @@ def test_the_model_is_the_lessons_model(run: Run) -> None:
 
     assert definition in SCRIPT
     assert str(run.namespace["MNISTClassifier"]()) == str(MNISTClassifier())
+
+
+def test_another_model_is_its_class_and_one_line(tmp_path: Path, one_thread: None) -> None:
+    """With the residual network pasted in, the script trains, saves and loads it as it is."""
+    _pack_few_images(tmp_path, 240)
+    lay_out_subset(tmp_path / "data", packed_in=tmp_path)
+    another = read_section("models.py:small_resnet", CODE).text
+    changes = {
+        "model = MNISTClassifier()": "model = SmallResNet()",
+        "\nclass MNISTClassifier": f"\n{another}\n\nclass MNISTClassifier",
+        "epochs = 3": "epochs = 1",
+    }
+    script, printed, namespace = SCRIPT, io.StringIO(), dict[str, Any]()
+    for old, new in changes.items():
+        assert 1 == script.count(old)
+        script = script.replace(old, new)
+
+    with contextlib.chdir(tmp_path), contextlib.redirect_stdout(printed):
+        exec(compile(script, "script", "exec"), namespace)
+
+    assert "SmallResNet" == type(namespace["model"]).__name__
+    assert printed.getvalue().splitlines()[-1].startswith("best: epoch 1, test accuracy")
+
+
+def _pack_few_images(folder: Path, count: int) -> None:
+    """The first images of the subset's files, with their labels."""
+    for name in RAW_FILES:
+        content = gzip.decompress((SUBSET_FOLDER / f"{name}.gz").read_bytes())
+        header = 4 + 4 * content[3]
+        size = count * (784 if "images" in name else 1)
+        few = content[:4] + count.to_bytes(4, "big") + content[8 : header + size]
+        (folder / f"{name}.gz").write_bytes(gzip.compress(few))
 
 
 def test_the_loop_in_it_is_the_gpu_loop() -> None:
