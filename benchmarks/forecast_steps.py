@@ -18,7 +18,7 @@ from lesson_code.forecast.counter import count_step
 from lesson_code.forecast.examples import NextToken
 from lesson_code.mission.choices import Recompute
 from lesson_code.mission.gpt2 import GPT2, GPT2_SMALL
-from lesson_code.models import MNISTClassifier, TinyClassifier
+from lesson_code.models import MNISTClassifier, SmallResNet, TinyClassifier
 from results.forecasts import CountedStep
 
 MNIST_BATCHES = (16, 64, 256, 1024, 4096)
@@ -81,6 +81,12 @@ def recipes() -> Iterator[Recipe]:
             f"mnist_{batch}",
             f"the lesson's model and Adam, batches of {batch}",
             MNISTClassifier,
+            images,
+        )
+        yield Recipe(
+            f"resnet_{batch}",
+            f"the small residual network and Adam, batches of {batch}",
+            SmallResNet,
             images,
         )
         for hidden in HIDDEN_WIDTHS:

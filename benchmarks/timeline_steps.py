@@ -14,7 +14,7 @@ from torch import nn
 
 from benchmarks.cases.mixed_precision import large_network
 from lesson_code.forecast.counter import StepCounter, count_step
-from lesson_code.models import MNISTClassifier, TinyClassifier
+from lesson_code.models import MNISTClassifier, SmallResNet, TinyClassifier
 from results.timeline import FILE, Model, Operation, write_models
 
 FEW, MANY = 64, 1024  # samples
@@ -22,6 +22,7 @@ LABEL_BYTES = 8
 MODELS: dict[str, tuple[Callable[[], nn.Module], tuple[int, ...]]] = {
     "tiny": (TinyClassifier, (26,)),
     "mnist": (MNISTClassifier, (1, 28, 28)),
+    "resnet": (SmallResNet, (1, 28, 28)),
     "large": (large_network, (784,)),
 }
 LOSS = "nll_loss_forward"  # the last operation of the way forward
@@ -39,7 +40,7 @@ class Counted:
 
 @dataclass
 class Lister(StepCounter):
-    """A counter that keeps each operation."""
+    """A counter that keeps each operation; one of several launches in as many equal parts."""
 
     listed: list[Counted] = field(default_factory=list)
 
@@ -50,9 +51,11 @@ class Lister(StepCounter):
         """Count it, and note by how much the sums have grown."""
         flop, moved, launches = self.flop["float32"], self.bytes, self.launches
         super().count(func, args, kwargs, result)
-        if self.launches > launches:
-            name = func._schema.name.removeprefix("aten::")
-            self.listed.append(Counted(name, self.flop["float32"] - flop, self.bytes - moved))
+        flop, moved = self.flop["float32"] - flop, self.bytes - moved
+        name = func._schema.name.removeprefix("aten::")
+        for left in range(self.launches - launches, 0, -1):
+            self.listed.append(Counted(name, flop // left, moved // left))
+            flop, moved = flop - flop // left, moved - moved // left
 
 
 def operations(model: str, batch: int, fused: bool) -> list[Counted]:

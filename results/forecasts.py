@@ -153,6 +153,17 @@ def figure(name: str, steps: Path = STEPS) -> ForecastFigure:
         raise ForecastError(f"{name}: {problem}") from None
 
 
+def times_the_arithmetic(of: str, than: str) -> float:
+    """Floating-point operations of a counted step over those of another, both in float32.
+
+    Raises:
+        ForecastError: If one of them was not counted.
+    """
+    steps = [_step(name, "float32", name, STEPS).step for name in (of, than)]
+    more, less = (sum(step.flop.values()) for step in steps)
+    return more / less
+
+
 def _step(of: str, format: str, name: str, path: Path) -> CountedStep:
     """A step in a format; in TF32 it does what it does in float32."""
     steps = read_steps(path)

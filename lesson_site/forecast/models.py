@@ -22,6 +22,7 @@ class Model:
 
 MODELS = {
     "mnist": Model("the lesson’s MNIST classifier", "images", "mnist_{batch}"),
+    "resnet": Model("the small residual network", "images", "resnet_{batch}"),
     "large": Model("four layers of 4,096", "images", "large_{batch}"),
     "resnet50": Model("ResNet-50", "photographs", "resnet50_{batch}", ("resnet50",)),
     "gpt2": Model(

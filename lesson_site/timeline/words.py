@@ -102,6 +102,7 @@ MOVES: tuple[tuple[str, int | bool | str, str, str], ...] = (
 MODELS = {
     "tiny": "500 parameters",
     "mnist": "the lesson’s MNIST model",
+    "resnet": "the small residual network",
     "large": "four layers of 4,096",
 }
 IMAGES = {

@@ -8,7 +8,10 @@ from benchmarks.forecast_steps import Recipe, recipes
 from results.forecasts import counted_with, read_steps
 
 RECIPES = {recipe.name: recipe for recipe in recipes()}
-AGAIN = ("mnist_64", "sweep_256_64", "foundations_64", "fused_64", "tiny_32", "large_1024")
+AGAIN = (
+    *("mnist_64", "resnet_64", "sweep_256_64", "foundations_64", "fused_64", "tiny_32"),
+    "large_1024",
+)
 
 
 def test_every_step_is_counted_once() -> None:
@@ -47,6 +50,16 @@ def test_batches_grow_linearly() -> None:
 
     assert {"float32": 2 * small.flop["float32"]} == large.flop
     assert small.launches == large.launches
+
+
+def test_the_residual_network_by_hand() -> None:
+    """Each convolution thrice, but for the gradient of the images, which nobody needs."""
+    kept = 9 * (32**2 * 784 + 64**2 * 196 + 128**2 * 49)
+    changed = 10 * (32 * 64 * 196 + 64 * 128 * 49)
+    first, last = 10 * 32 * 784, 128 * 10
+    products = 3 * (kept + changed + last) + 2 * first
+
+    assert {"float32": 64 * 2 * products} == RECIPES["resnet_64"].count("float32").step.flop
 
 
 def test_recomputation_shows() -> None:

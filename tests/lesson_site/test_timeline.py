@@ -46,7 +46,7 @@ def test_the_data_of_the_script_is_below_ten_kilobytes() -> None:
 
     assert found
     payload = unescape(found[1])
-    assert {"tiny", "mnist", "large"} == json.loads(payload)["models"].keys()
+    assert {"tiny", "mnist", "resnet", "large"} == json.loads(payload)["models"].keys()
     assert len(payload.encode()) < 10_000
 
 

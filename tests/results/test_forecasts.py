@@ -13,6 +13,7 @@ from results.forecasts import (
     ForecastFigure,
     figure,
     read_steps,
+    times_the_arithmetic,
     write_steps,
 )
 from results.quantities import SPACE
@@ -144,6 +145,13 @@ def test_a_card_without_the_format(steps: Path) -> None:
 
     with pytest.raises(ForecastError, match="no units for bfloat16"):
         of("new.bfloat16.t4.time", steps)
+
+
+def test_the_arithmetic_of_two_steps_is_compared() -> None:
+    """Twice the photographs have twice the products; a step that nobody counted has none."""
+    assert 2.0 == times_the_arithmetic("resnet50_128", "resnet50_64")
+    with pytest.raises(ForecastError, match="there is no step 'resnet51_64'"):
+        times_the_arithmetic("resnet51_64", "resnet50_64")
 
 
 def test_pages_and_claims_name_a_forecast_without_a_catalogue_entry() -> None:

@@ -47,6 +47,7 @@ def sums(model: Model, batch: int, fused: bool) -> tuple[int, int, int]:
     ("step", "model", "fused"),
     [
         *((f"mnist_{batch}", "mnist", False) for batch in (16, 64, 256, 1024, 4096)),
+        *((f"resnet_{batch}", "resnet", False) for batch in (16, 64, 256, 1024, 4096)),
         ("fused_64", "mnist", True),
         ("tiny_32", "tiny", False),
         ("large_1024", "large", False),
@@ -88,7 +89,7 @@ def test_a_batch_is_prepared_image_by_image() -> None:
     assert [64e-4, 640e-4, 0.0] == pytest.approx(loads)
 
 
-@pytest.mark.parametrize("model", ["tiny", "mnist", "large"])
+@pytest.mark.parametrize("model", list(read_models()))
 @pytest.mark.parametrize("choice", [TEXTBOOK, FED, replace(FED, graph=True)], ids=str)
 def test_the_corners_hold_the_likely_run_between_them(model: str, choice: Choice) -> None:
     """Neither speed nor work of the GPU lies outside of the band."""
