@@ -8,7 +8,7 @@ missing.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from lesson_code.accounting import dataset_bytes, linear_layers_training_flop
+from lesson_code.accounting import batches_per_epoch, dataset_bytes, linear_layers_training_flop
 from results.entry import Entry
 from results.summary import Estimate, ratio
 
@@ -113,6 +113,22 @@ def outcome(entries: Entries, case: str, entry: str, name: str) -> float | None:
     return None if found is None else found.outcome.get(name)
 
 
+def epoch_of_steps(
+    entries: Entries, case: str, entry: str, samples: int, batch_size: int
+) -> float | None:
+    """Seconds of an epoch of steps that each take what one took; loading is left out.
+
+    Args:
+        entries: The measured entries.
+        case: The case that measured a step.
+        entry: The step.
+        samples: Samples of the epoch.
+        batch_size: Of the step, and of all but the last one.
+    """
+    step = entries.get(case, {}).get(entry)
+    return None if step is None else batches_per_epoch(samples, batch_size) * step.median
+
+
 def smallest_winning_size(cpu: Mapping[int, float], gpu: Mapping[int, float]) -> int | None:
     """The size from which on the GPU takes less time at every size that both measured, or None.
 
@@ -161,5 +177,6 @@ FUNCTIONS: dict[str, Callable[..., float | None]] = {
     "ladder_limit": ladder_limit,
     "ladder_distance": ladder_distance,
     "outcome": outcome,
+    "epoch_of_steps": epoch_of_steps,
     "smallest_winning_batch": smallest_winning_batch,
 }

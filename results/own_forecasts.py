@@ -13,6 +13,8 @@ from results.store import Result, one_a_machine
 COUNTED = (
     (r"step_sweep:width_(?P<width>\d+)\.batch_(?P<batch>\d+)\.cuda", "sweep_{width}_{batch}"),
     (r"mixed_precision:mnist\.cuda_(?P<format>[a-z0-9]+)", "mnist_64"),
+    (r"small_resnet:batch_(?P<batch>\d+)\.cuda_(?P<format>[a-z0-9]+)", "resnet_{batch}"),
+    (r"small_resnet:mnist\.cuda", "mnist_64"),
     (r"mixed_precision:large\.cuda_(?P<format>[a-z0-9]+)", "large_1024"),
     (r"cnn_step:batch_(?P<batch>\d+)\.cuda_(?P<format>[a-z0-9]+)", "resnet18_{batch}"),
     (r"resnet_step:batch_(?P<batch>\d+)\.cuda_(?P<format>[a-z0-9]+)", "resnet50_{batch}"),

@@ -53,6 +53,14 @@ def test_an_outcome_is_read_or_missing() -> None:
     assert derived.outcome(entries, "matmul", "n_64.cuda_float32", "relative_error") is None
 
 
+def test_an_epoch_takes_its_steps() -> None:
+    """938 batches of 64 are 60,000 images, the last one smaller; without a step there is none."""
+    entries = {"step": {"cpu": entry([0.2, 0.1, 0.3], "s", device="cpu")}}
+
+    assert 938 * 0.2 == derived.epoch_of_steps(entries, "step", "cpu", 60_000, 64)
+    assert derived.epoch_of_steps(entries, "step", "cuda", 60_000, 64) is None
+
+
 def test_a_size_wins_only_with_all_larger_ones_that_both_measured() -> None:
     """A win below a loss is luck, equal is not faster, and one racer alone proves nothing."""
     cpu = {16: 1.0, 64: 2.0, 256: 4.0, 1024: 8.0}

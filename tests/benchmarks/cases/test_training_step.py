@@ -24,7 +24,11 @@ CPU = torch.device("cpu")
 
 
 @pytest.mark.parametrize(
-    "name", ["mixed_precision", "cnn_step", "resnet_step", "checkpointing", "accumulation"]
+    "name",
+    [
+        *("mixed_precision", "small_resnet", "cnn_step", "resnet_step"),
+        *("checkpointing", "accumulation"),
+    ],
 )
 def test_every_case_names_its_peaks(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
