@@ -1,0 +1,126 @@
+"""The numbers in the drawings: each one is computed from what the drawing is about."""
+
+import inspect
+import math
+import re
+import xml.etree.ElementTree as etree
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
+
+from lesson_code.gpu_training.float_formats import BFLOAT16, FLOAT16, FLOAT32, TF32
+from lesson_code.lab.fused_kernel import in_pytorch
+from lesson_code.models import MNISTClassifier
+
+DRAWINGS = Path("docs/drawings")
+NAMES = sorted(path.stem for path in DRAWINGS.glob("*.svg"))
+# Digits after a letter or a colon belong to a name, such as float32, fc1 or cuda:0
+NUMBER = re.compile(r"(?<![\w:.,])\d+(?:[.,]\d+)*(?:e-?\d+)?(?!\w)")
+BATCH = torch.zeros(64, 1, 28, 28)
+
+
+def svg(name: str) -> etree.Element:
+    """The drawing's file."""
+    return etree.fromstring((DRAWINGS / f"{name}.svg").read_text(encoding="utf-8"))
+
+
+def numbers(name: str) -> set[str]:
+    """Every number that a drawing or its description says, but for the counts in its bullets."""
+    texts = [
+        element.text or ""
+        for element in svg(name).iter()
+        if element.tag in ("title", "desc", "text") and element.get("class") != "count"
+    ]
+    return set(NUMBER.findall("\n".join(texts)))
+
+
+def first_operands() -> set[str]:
+    """The shapes of a flattened batch and of the first layer's weights."""
+    model = MNISTClassifier()
+    shapes = model.flatten(BATCH).shape, model.fc1.weight.shape
+    return {str(size) for shape in shapes for size in shape}
+
+
+def batch_in_bytes() -> set[str]:
+    """The images of a batch, and its bytes."""
+    return {str(len(BATCH)), f"{BATCH.nbytes:,}"}
+
+
+def marks_near_a_tenth() -> set[str]:
+    """Three neighbours in float16 around 0.1, and the update that moves none of them."""
+    tenth, update = torch.tensor(0.1, dtype=torch.float16), "1e-5"
+    assert tenth == tenth + float(update)
+    below, above = (torch.nextafter(tenth, torch.tensor(end).half()) for end in (0.0, 1.0))
+    return {f"{mark.item():.5f}" for mark in (below, tenth, above)} | {"0.1", update}
+
+
+def bits() -> set[str]:
+    """The exponent and fraction bits of four formats, and what TF32 leaves of float32's."""
+    counts = [(f.exponent_bits, f.fraction_bits) for f in (FLOAT32, TF32, BFLOAT16, FLOAT16)]
+    unread = FLOAT32.fraction_bits - TF32.fraction_bits
+    return {str(count) for pair in counts for count in pair} | {str(unread)}
+
+
+class Trips(TorchDispatchMode):
+    """Counts the tensors that operations read and write."""
+
+    count = 0
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]
+        """Run one operation, and count."""
+        result = func(*args, **(kwargs or {}))
+        self.count += sum(isinstance(leaf, torch.Tensor) for leaf in tree_leaves((args, result)))
+        return result
+
+
+def trips() -> set[str]:
+    """How many tensors three kernels read and write, and how many a single one would."""
+    x, y = torch.ones(2), torch.ones(2)
+    with Trips() as three:
+        in_pytorch(x, y)
+    one = len(inspect.signature(in_pytorch).parameters) + 1
+    return {str(three.count), str(one)}
+
+
+def tiny_cores() -> set[str]:
+    """The dashes of the workers' rows: each row is a line of dashes."""
+    crowd = next(path for path in svg("workers").iter("path") if path.get("class") == "crowd")
+    rows = re.findall(r"M[\d.]+ [\d.]+h([\d.]+)", crowd.get("d", ""))
+    period = 3  # a dash of 2 and a gap of 1, in style.css
+    return {f"{sum(math.ceil(float(row) / period) for row in rows):,}"}
+
+
+def multiprocessors() -> set[str]:
+    """The schedulers of the GPU: each row of lanes is one multiprocessor's."""
+    return {str(sum(path.get("class") == "crowd" for path in svg("two-chips").iter("path")))}
+
+
+# What the texts of a drawing may say in digits; other drawings say none
+COMPUTED: dict[str, Callable[[], set[str]]] = {
+    "four-formats": bits,
+    "fused-kernel": trips,
+    "lost-update": marks_near_a_tenth,
+    "pinned-copy": batch_in_bytes,
+    "tensor-core": lambda: {str(torch.finfo(torch.float16).bits)},
+    "two-chips": multiprocessors,
+    "two-operands": first_operands,
+    "workers": tiny_cores,
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_number_in_a_drawing_is_computed(name: str) -> None:
+    """A drawing says the numbers that its subject has, and no others."""
+    expected = COMPUTED.get(name, set)()
+
+    assert expected == numbers(name)
+
+
+@pytest.mark.parametrize("name", COMPUTED)
+def test_each_computed_drawing_is_there(name: str) -> None:
+    """A drawing that was renamed takes its numbers along."""
+    assert name in NAMES
