@@ -1,6 +1,7 @@
 """The pages on what we corrected: every row leads somewhere, and the pages to each other."""
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -59,9 +60,12 @@ def test_the_first_page_names_its_sisters_at_the_top() -> None:
     assert [(name, "") for name in SISTERS] == links(top)
 
 
-def test_they_stand_together_in_the_navigation() -> None:
-    """One section, with an entry for each."""
-    navigation = (REPOSITORY / "mkdocs.yml").read_text(encoding="utf-8").split("\nnav:")[1]
-    section = navigation.split("- What we corrected:\n")[1]
+def test_the_footer_of_every_page_leads_there(built_site: Path) -> None:
+    """They are in no tab; what only leads on has no footer."""
+    pages = {page: page.read_text(encoding="utf-8") for page in built_site.rglob("index.html")}
 
-    assert list(PAGES) == re.findall(r"In the \w+: (corrections[\w-]*\.md)", section)
+    footers = {page: html.partition("<footer")[2] for page, html in pages.items()}
+    assert [] == [
+        page for page, footer in footers.items() if footer and 'corrections/">' not in footer
+    ]
+    assert any(footers.values())
