@@ -12,9 +12,10 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
+from lesson_code.foundations.modules import DigitClassifier
 from lesson_code.gpu_training.float_formats import BFLOAT16, FLOAT16, FLOAT32, TF32
 from lesson_code.lab.fused_kernel import in_pytorch
-from lesson_code.models import MNISTClassifier
+from lesson_code.models import MNISTClassifier, parameter_count
 
 DRAWINGS = Path("docs/drawings")
 NAMES = sorted(path.stem for path in DRAWINGS.glob("*.svg"))
@@ -29,13 +30,12 @@ def svg(name: str) -> etree.Element:
 
 
 def numbers(name: str) -> set[str]:
-    """Every number that a drawing or its description says, but for the counts in its bullets."""
-    texts = [
-        element.text or ""
-        for element in svg(name).iter()
-        if element.tag in ("title", "desc", "text") and element.get("class") != "count"
-    ]
-    return set(NUMBER.findall("\n".join(texts)))
+    """Every number that a drawing or its description says, but for those of its bullets."""
+    said: dict[bool, str] = {True: "", False: ""}
+    for element in svg(name).iter():
+        if element.tag in ("title", "desc", "text"):
+            said[element.get("class") == "count"] += f"{element.text or ''}\n"
+    return set(NUMBER.findall(said[False])) - set(NUMBER.findall(said[True]))
 
 
 def first_operands() -> set[str]:
@@ -86,6 +86,31 @@ def trips() -> set[str]:
     return {str(three.count), str(one)}
 
 
+def squares() -> set[str]:
+    """Three numbers, their squares, the sum, and the gradients of all of them."""
+    x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    y = x * x
+    loss = y.sum()
+    gradients = torch.autograd.grad(loss, [loss, y, x])
+    return {f"{value:.0f}" for part in (x, y, loss, *gradients) for value in part.flatten()}
+
+
+def classifier() -> set[str]:
+    """The sizes and parameters of the digit classifier, and what its activation makes of -1."""
+    model = DigitClassifier()
+    sizes = [*BATCH.shape, *BATCH.flatten(1).shape, *model.fc1.weight.shape]
+    sizes += [*model.fc2.weight.shape, int(torch.relu(torch.tensor(-1)))]
+    counts = [parameter_count(layer) for layer in (model.fc1, model.fc2)]
+    return {f"{number:,}" for number in sizes + counts}
+
+
+def ranks() -> set[str]:
+    """How many dimensions each of the drawn shapes has."""
+    code = (text for text in svg("ranks").iter("text") if "code" in text.get("class", "").split())
+    shapes = " ".join("".join(text.itertext()) for text in code).split("]")[:-1]
+    return {str(len(re.findall(r"\w+", shape))) for shape in shapes}
+
+
 def tiny_cores() -> set[str]:
     """The dashes of the workers' rows: each row is a line of dashes."""
     crowd = next(path for path in svg("workers").iter("path") if path.get("class") == "crowd")
@@ -101,10 +126,13 @@ def multiprocessors() -> set[str]:
 
 # What the texts of a drawing may say in digits; other drawings say none
 COMPUTED: dict[str, Callable[[], set[str]]] = {
+    "backward": squares,
+    "classifier": classifier,
     "four-formats": bits,
     "fused-kernel": trips,
     "lost-update": marks_near_a_tenth,
     "pinned-copy": batch_in_bytes,
+    "ranks": ranks,
     "tensor-core": lambda: {str(torch.finfo(torch.float16).bits)},
     "two-chips": multiprocessors,
     "two-operands": first_operands,
