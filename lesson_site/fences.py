@@ -18,7 +18,7 @@ from pygments import highlight
 from pygments.formatters.html import HtmlFormatter
 from pygments.lexers.python import PythonLexer
 
-from lesson_site import runnable
+from lesson_site import printed_tables, runnable
 from lesson_site.differences import Line, added, compare
 from lesson_site.errors import PageError
 from lesson_site.page import current_page
@@ -105,7 +105,8 @@ def output(source: str, options: Options, md: Markdown) -> str:
     """What a snippet printed when it was last recorded.
 
     ``of`` names module and function; ``device`` is ``cpu`` unless it says ``cuda``. Of a GPU's that
-    nobody has recorded it says which command records it.
+    nobody has recorded it says which command records it. The body has the heads of tables, a line
+    for each, as in ``| weight | off by, %``; without it the text is shown as it was printed.
     """
     device = options.get("device", "cpu")
     if device not in ("cpu", "cuda"):
@@ -122,8 +123,13 @@ def output(source: str, options: Options, md: Markdown) -> str:
             f"<code>python -m lesson_site record {escape(options['of'])} --device cuda</code> "
             "records here what it prints.</p></figure>"
         )
+    text = recording.shown.rstrip()
+    shown = f"<pre><code>{escape(text)}</code></pre>"
+    if heads := printed_tables.read_heads(source):
+        name = options["of"].partition(":")[2]
+        shown = printed_tables.to_html(printed_tables.parts_of(text, heads), f"Printed by {name}")
     return (
-        f'<figure class="output"{runs}><pre><code>{escape(recording.shown.rstrip())}</code></pre>'
+        f'<figure class="output"{runs}>{shown}'
         f"<figcaption>{_printed_by(options['of'], md)} {escape(recording.caption)}</figcaption>"
         "</figure>"
     )
