@@ -27,7 +27,7 @@ def draw(store: Store) -> Chart:
     return Chart(
         "Networks by what channels_last does to their training speed",
         finding(gains, source),
-        Rows([Group("Speed with channels_last, against contiguous", rows)], "plain"),
+        Rows([Group("channels_last against contiguous", rows)], "plain"),
         ("Speed with channels_last", "Networks"),
         [(row.label, figure) for row, figure in zip(rows, figures, strict=True)],
         "",

@@ -119,13 +119,14 @@ def _group(group: Group, rows: Sequence[Row], axis: Axis, y: int) -> tuple[list[
     lines: list[Node] = []
     nodes: list[Node] = []
     top = y + 8
-    firm = [row for row in rows if row.mark.kind in ("measured", "exact") and not row.own]
+    firm = [row for row in rows if row.mark.kind != "forecast" and not row.own]
+    alike = [row for row in firm if row.mark.kind == firm[0].mark.kind]
     for row in rows:
         y += 21
         label = row.label.replace(CARD, group.card)
         nodes.append(_text(0, y, f"{label}: {said(row.mark)}"))
-        compared = axis.log and any(row is other for other in firm[1:])
-        nodes += _marked(row, firm[0] if compared else None, axis, y + 13)
+        compared = axis.log and any(row is other for other in alike[1:])
+        nodes += _marked(row, alike[0] if compared else None, axis, y + 13)
         y += 20
     for limit in group.limits:
         if limit.mark.value is None:

@@ -20,6 +20,7 @@ from results.derived import Cell
 from results.quantities import rounded, write
 from results.store import Figure, Store
 
+NOISY = " ~"  # behind a cell's time
 Gpus = dict[tuple[int, int], Figure]
 
 
@@ -66,7 +67,7 @@ def finding(cells: Sequence[Cell], gpus: Gpus | None = None) -> str:
         f"At width {width:,} a batch {larger:,.0f} times as large takes the CPU "
         f"{times(growth)} as long."
     )
-    noisy = sum(cell.cpu.noisy or (cell.cuda is not None and cell.cuda.noisy) for cell in cells)
+    noisy = sum(map(_is_noisy, cells))
     noise = f" {noisy} of {len(cells)} cells are noisy." if noisy else ""
     winning = _winning(cells) or _forecast_winning(cells, gpus or {})
     return " ".join(filter(None, [begin, winning])) + noise
@@ -84,6 +85,11 @@ def _forecast_winning(cells: Sequence[Cell], gpus: Gpus) -> str:
         f"By forecast the {CARD_PLACE} wins with its whole band in {gpu} of {len(bands)} cells, "
         f"those with a frame, and this CPU in {here}; the others are too close to call."
     )
+
+
+def _is_noisy(cell: Cell) -> bool:
+    """Whether one of its measurements was restless."""
+    return cell.cpu.noisy or (cell.cuda is not None and cell.cuda.noisy)
 
 
 def _winning(cells: Sequence[Cell]) -> str:
@@ -142,13 +148,15 @@ def _tiles(cells: Sequence[Cell], gpus: Gpus, source: Source) -> Tiles:
     for cell in cells:
         color, strength = _tint(cell, cells)
         figures = _row(cell, gpus[cell.width, cell.batch_size], source)[2:]
-        words = (_cpu_text(cell), _ratio_text(cell)) if compared else (_cpu_text(cell),)
+        time = f"{_cpu_text(cell)}{NOISY if _is_noisy(cell) else ''}"
+        words = (time, _ratio_text(cell)) if compared else (time,)
         marks = [mark_of(figure) for figure in figures if isinstance(figure, Figure)]
         place = batches.index(cell.batch_size), widths.index(cell.width)
         tiles.append(Tile(*place, color, strength, words, marks, _wins(cell)))
     forecast = is_forecast(list(gpus.values()))
     note = "× is CPU time divided by GPU time.\nA frame: the GPU wins." if compared else ""
     note = "□: forecast for the {card}.\nA frame: its whole band wins." if forecast else note
+    note += f"\n{NOISY.strip()}: noisy." if any(map(_is_noisy, cells)) else ""
     names = ("CPU", CARD_PLACE if forecast else "GPU", "CPU time / GPU time")
     columns = [f"{batch:,}" for batch in batches]
     rows = [f"{width:,}" for width in widths]

@@ -267,6 +267,17 @@ def test_dots_on_a_logarithmic_axis_have_their_ratio_between_them() -> None:
     assert [f"×{NBSP}4.0", f"÷{NBSP}5.0"] == [w for w in words_in(dots) if w[0] in "×÷"]
 
 
+def test_only_values_of_one_kind_have_a_ratio() -> None:
+    """Two published times are compared with each other, and never with a measured one."""
+    published = [Mark(4.0, "4 s", "published"), Mark(12.0, "12 s", "published")]
+
+    alone = rows_of(*published, log=True)
+    beside = rows_of(Mark(2.0, "2 s"), *published, log=True)
+
+    assert [f"×{NBSP}3.0"] == [words for words in words_in(alone) if words[0] == "×"]
+    assert [] == [words for words in words_in(beside) if words[0] == "×"]
+
+
 def test_a_forecast_has_no_ratio() -> None:
     """Two bands have no single quotient."""
     description = rows_of(Mark(8.0, "8 s"), FORECAST, log=True)

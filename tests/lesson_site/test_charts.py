@@ -121,6 +121,18 @@ def figures_in(chart: Chart) -> Iterator[Figure]:
         yield from (cell for cell in row if isinstance(cell, Figure))
 
 
+def test_a_noisy_cell_is_marked_where_it_is() -> None:
+    """Each such tile has the mark behind its time, and the note says what the mark means."""
+    tiles = CHARTS["sweep"](made_up.store("noisy")).description
+    assert isinstance(tiles, Tiles)
+
+    noisy = [any(mark.noisy for mark in tile.marks) for tile in tiles.tiles]
+
+    assert noisy == [tile.words[0].endswith("~") for tile in tiles.tiles]
+    assert any(noisy)
+    assert tiles.note.endswith("~: noisy.")
+
+
 @pytest.mark.usefixtures("recorded")
 @pytest.mark.parametrize("name", CHARTS)
 @pytest.mark.parametrize("kind", KINDS)

@@ -191,12 +191,13 @@ function groupOf({ title, rows: own, limits = [], card = "" }, axis, y) {
   /** @type {Spot[]} */
   const spots = [];
   const named = (/** @type {string} */ label) => label.replaceAll(CARD, card);
-  const firm = own.filter((row) => ["measured", "exact"].includes(kindOf(row.mark)) && !row.own);
+  const firm = own.filter((row) => kindOf(row.mark) !== "forecast" && !row.own);
+  const alike = firm.filter((row) => kindOf(row.mark) === kindOf(firm[0]?.mark ?? row.mark));
   for (const row of own) {
     y += 21;
     nodes.push(text(0, y, `${named(row.label)}: ${said(row.mark)}`));
-    const compared = axis.log && firm.indexOf(row) > 0;
-    nodes.push(...marked(row, compared ? firm[0] : undefined, axis, y + 13));
+    const compared = axis.log && alike.indexOf(row) > 0;
+    nodes.push(...marked(row, compared ? alike[0] : undefined, axis, y + 13));
     const x = 100 * share(axis, row.mark.value ?? 0);
     spots.push({ x, y: y + 13, label: `${named(title)}, ${named(row.label)}`, mark: row.mark });
     y += 20;
