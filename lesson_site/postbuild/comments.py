@@ -1,4 +1,4 @@
-"""Our style sheets and scripts without their comments: those are for authors, not for readers."""
+"""Our style sheets and scripts without what is for authors: comments, and spacing."""
 
 import re
 from collections.abc import Iterator
@@ -18,6 +18,9 @@ SHEETS = (
 SCRIPTS = ("assets/lesson.js", "assets/elements/**/*.js")
 # A text in quotes is taken first, and kept: what looks like a comment in it is none.
 TEXT_OR_COMMENT = re.compile(r"""("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|/\*.*?\*/""", re.DOTALL)
+SPACES = re.compile(
+    r"[;\s]*(\})\s*|\s*([{;,])\s*|(:)\s+|\s+"
+)  # before a colon they separate selectors
 
 
 def strip_comments(site: Path) -> None:
@@ -26,11 +29,20 @@ def strip_comments(site: Path) -> None:
         for path in site.glob(sheet):
             css = path.read_text(encoding="utf-8")
             bare = TEXT_OR_COMMENT.sub(lambda found: found[1] or "", css)
-            _replace(path, css, re.sub(r"\n\s*\n+", "\n", bare))
+            _replace(path, css, without_spaces(bare))
     for pattern in SCRIPTS:
         for path in sorted(site.glob(pattern)):
             script = path.read_text(encoding="utf-8")
             _replace(path, script, without_comments(script))
+
+
+def without_spaces(css: str) -> str:
+    """A style sheet without comments, its spaces only where they mean something."""
+    parts = TEXT_OR_COMMENT.split(css)  # every second one is a text in quotes
+    parts[::2] = [
+        SPACES.sub(lambda found: found[found.lastindex or 0].strip() or " ", p) for p in parts[::2]
+    ]
+    return "".join(parts).strip()
 
 
 def without_comments(script: str) -> str:
