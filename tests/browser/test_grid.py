@@ -24,6 +24,7 @@ OFF_THE_GRID = """() => {
     if (display === "contents") return [...block.children].forEach(ask);
     if (!seen(block) || position === "absolute" || position === "fixed") return;
     off(block, text, column);
+    if (block.matches(".check-after")) [...block.children].forEach(ask);
     for (const table of block.querySelectorAll("table"))
       if (seen(table) && table.offsetWidth < table.parentElement.clientWidth)
         off(table, right(table.parentElement));
@@ -38,5 +39,6 @@ OFF_THE_GRID = """() => {
 def test_a_block_ends_with_the_text_or_with_the_column(page: Page, site: str, address: str) -> None:
     """There is no third edge, and none inside of figures."""
     page.goto(site + address)
+    page.locator(".check-after").evaluate_all("(all) => all.forEach((each) => each.open = true)")
 
     assert [] == page.evaluate(OFF_THE_GRID)
