@@ -18,9 +18,8 @@ SHEETS = (
 SCRIPTS = ("assets/lesson.js", "assets/elements/**/*.js")
 # A text in quotes is taken first, and kept: what looks like a comment in it is none.
 TEXT_OR_COMMENT = re.compile(r"""("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|/\*.*?\*/""", re.DOTALL)
-SPACES = re.compile(
-    r"[;\s]*(\})\s*|\s*([{;,])\s*|(:)\s+|\s+"
-)  # before a colon they separate selectors
+# Before a colon they separate selectors; behind it they do not.
+SPACES = re.compile(r"[;\s]*(\})\s*|\s*([{;,])\s*|(:)\s+|\s+")
 
 
 def strip_comments(site: Path) -> None:
