@@ -11,6 +11,7 @@ import pytest
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
+from torch.utils.data import DistributedSampler, TensorDataset
 
 from lesson_code.foundations.modules import DigitClassifier
 from lesson_code.gpu_training.float_formats import BFLOAT16, FLOAT16, FLOAT32, TF32
@@ -111,6 +112,18 @@ def ranks() -> set[str]:
     return {str(len(re.findall(r"\w+", shape))) for shape in shapes}
 
 
+def dealt() -> set[str]:
+    """Eight samples, in turn, for two ranks."""
+    samples = TensorDataset(torch.arange(8))
+    shares: list[list[int]] = [
+        list(DistributedSampler(samples, 2, r, shuffle=False)) for r in range(2)
+    ]
+    cards = [str(card) for hand in (range(8), *shares) for card in hand]
+    drawn = [t.text for t in svg("data-parallel").iter("text") if (t.text or "").isdigit()]
+    assert cards == drawn
+    return set(cards)
+
+
 def tiny_cores() -> set[str]:
     """The dashes of the workers' rows: each row is a line of dashes."""
     crowd = next(path for path in svg("workers").iter("path") if path.get("class") == "crowd")
@@ -128,6 +141,7 @@ def multiprocessors() -> set[str]:
 COMPUTED: dict[str, Callable[[], set[str]]] = {
     "backward": squares,
     "classifier": classifier,
+    "data-parallel": dealt,
     "four-formats": bits,
     "fused-kernel": trips,
     "lost-update": marks_near_a_tenth,
