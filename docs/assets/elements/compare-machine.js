@@ -3,7 +3,7 @@
 // The file is read here, in the browser; nothing is sent anywhere. The checker is loaded when a file
 // is chosen, and what fills the page's tables when there is a machine to put into them.
 
-import { keep, keptMachine, remove, whereOf } from "./own-machine.js";
+import { keep, keptMachine, keptMachines, remove, whereOf } from "./own-machine.js";
 import { ROOT } from "./record.js";
 
 const SCHEMA = new URL("benchmarks/schema.json", ROOT);
@@ -106,7 +106,7 @@ export class CompareMachine extends HTMLElement {
   async #fillTables() {
     if (!keptMachine() && !this.#page.querySelector(".results-table .own")) return;
     const { showOwn } = await import("./own-columns.js");
-    showOwn(this.#page, keptMachine());
+    showOwn(this.#page, keptMachines());
   }
 
   #draw = () => {
@@ -118,7 +118,7 @@ export class CompareMachine extends HTMLElement {
     const name = Object.assign(document.createElement("p"), { className: "own-machine-name" });
     name.append(
       Object.assign(document.createElement("strong"), { textContent: kept.label }),
-      `: ${whereOf(kept.provenance)}. ${count} figures from ${kept.file}.`,
+      `: ${whereOf(kept.provenance)}. ${count} figures from ${kept.file || "your race"}.`,
     );
     const buttons = document.createElement("p");
     buttons.className = "own-machine-buttons";
@@ -133,7 +133,7 @@ export class CompareMachine extends HTMLElement {
       className: "own-machine-note",
       textContent:
         "Remove deletes these figures from this browser, and with them your bars and columns on every " +
-        "page. Your file stays where it is.",
+        `page.${kept.file ? " Your file stays where it is." : ""}`,
     });
     this.#kept.append(name, buttons, what);
   };

@@ -2,7 +2,7 @@
 //
 // Without it every machine is shown. The choice is kept in the browser, for all results pages.
 
-import { keptMachine } from "./own-machine.js";
+import { keptMachines } from "./own-machine.js";
 import { browserRecord, readEntries, saveEntry } from "./record.js";
 
 const FILTER = "gpu-training.machine-filter.v1"; // entries by machine: {at, shown}
@@ -50,8 +50,8 @@ export class MachineFilter extends HTMLElement {
 
   /** Put the reader's machine into the tables, or take it out of them. */
   async #fillTables() {
-    const own = keptMachine();
-    if (!own && !this.#page.querySelector(".results-table .own")) return;
+    const own = keptMachines();
+    if (!own.length && !this.#page.querySelector(".results-table .own")) return;
     const { showOwn } = await import("./own-columns.js");
     showOwn(this.#page, own);
   }

@@ -22,14 +22,11 @@ function cell(machine, name) {
   return element("td", figure.text + noisy, { class: "own", ...named });
 }
 
-/**
- * Figures down: a column right behind the names, unless the table is for another kind of machine.
- * @param {HTMLTableElement} table
- * @param {Kept} machine
- */
+/** Whether a table is for its kind of machine. @param {HTMLTableElement} table @param {Kept} machine */
+const fits = ({ dataset }, { provenance }) => [undefined, provenance.engine ? "In a browser" : "PyTorch"].includes(dataset.measurer);
+
+/** Figures down: a column right behind the names. @param {HTMLTableElement} table @param {Kept} machine */
 function addColumn(table, machine) {
-  const kind = machine.provenance.engine ? "In a browser" : "PyTorch";
-  if ((table.dataset.measurer ?? kind) !== kind) return;
   const heading = element("th", machine.label, { scope: "col", class: "own", "data-machine": OWN });
   table.tHead?.rows[0]?.cells[0]?.after(heading);
   for (const row of table.tBodies[0]?.rows ?? []) {
@@ -38,15 +35,23 @@ function addColumn(table, machine) {
   }
 }
 
+/** A figure of a family that is shown with two sides. @param {string} pattern @param {string} row @param {string} column */
+const nameOf = (pattern, row, column) =>
+  row.split(",").reduce((name, part, n) => name.replaceAll(`{${n}}`, part), pattern.replace("{column}", column));
+
+/** The figures that a table shows, or would show. @param {HTMLTableElement} table @returns {string[]} */
+function figuresOf(table) {
+  const { pattern, rows = "", columns = "" } = table.dataset;
+  if (!pattern) return [...table.querySelectorAll("td[data-figure]")].map((cell) => cell.getAttribute("data-figure") ?? "");
+  return rows.split(" ").flatMap((row) => columns.split(" ").map((column) => nameOf(pattern, row, column)));
+}
+
 /** A family's two sides: a group of rows above the others. @param {HTMLTableElement} table @param {Kept} machine */
 function addGroup(table, machine) {
   const { pattern = "", rows = "", columns = "", titles = "" } = table.dataset;
   const across = columns.split(" ");
   const down = rows.split(" ").map((row, index) => ({ row, title: titles.split("|")[index] ?? row }));
-  const named = (/** @type {string} */ row, /** @type {string} */ column) =>
-    row
-      .split(",")
-      .reduce((name, part, n) => name.replaceAll(`{${n}}`, part), pattern.replace("{column}", column));
+  const named = (/** @type {string} */ row, /** @type {string} */ column) => nameOf(pattern, row, column);
   const body = element("tbody", "", { class: "own", "data-machine": OWN });
   const name = element("tr", "", { class: "machine" });
   const wide = String(across.length + 1);
@@ -70,15 +75,19 @@ function addGroup(table, machine) {
 }
 
 /**
- * Show the reader's machine in every table below `root`, or take it out of them.
+ * Show what is the reader's in every table below `root`, or take it out of them. Of a file and a race
+ * a table shows the one that measured any of it.
  * @param {ParentNode} root
- * @param {Kept | null} machine
+ * @param {Kept[]} machines
  */
-export function showOwn(root, machine) {
+export function showOwn(root, machines) {
   for (const old of root.querySelectorAll(".results-table .own")) old.remove();
-  if (!machine) return;
   for (const table of root.querySelectorAll("table.results-table")) {
     if (!(table instanceof HTMLTableElement)) continue;
+    const fitting = machines.filter((one) => fits(table, one));
+    const figures = figuresOf(table);
+    const machine = fitting.find((one) => figures.some((name) => Object.hasOwn(one.figures, name))) ?? fitting[0];
+    if (!machine) continue;
     if (table.dataset.pattern) addGroup(table, machine);
     else if (table.querySelector("td[data-figure]")) addColumn(table, machine);
   }

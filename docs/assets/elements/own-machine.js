@@ -39,11 +39,14 @@ function everything() {
   return unsaved ? { ...entries, [NAME]: unsaved } : entries;
 }
 
-/** Everything that is kept of the machine, or of its race; null if there is none. @returns {Kept | null} */
-export function keptMachine() {
+/** The file and the race that are kept, the file first. @returns {Kept[]} */
+export function keptMachines() {
   const { [NAME]: file, [RACE]: race } = everything();
-  return file ?? race ?? null;
+  return [file, race].flatMap((one) => one ?? []);
 }
+
+/** The file that is kept, else the race; null if there is none. @returns {Kept | null} */
+export const keptMachine = () => keptMachines()[0] ?? null;
 
 /** The reader's machine, or null; of what file and race both have, the later one. @returns {OwnMachine | null} */
 export function ownMachine() {
