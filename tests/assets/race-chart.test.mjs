@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { crossingOf, describe, leadsOf, rowsOf, seriesOf, sizeSentence, titleOf, verdictOf } from "../../docs/assets/elements/race/chart.js";
+import { crossingOf, describe, forecastSeries, forecastVerdict, guessVerdict, leadsOf, rowsOf, seriesOf, sizeSentence, titleOf, verdictOf } from "../../docs/assets/elements/race/chart.js";
 import { draw } from "../../docs/assets/elements/chart/drawing.js";
 import { amountOf, summary } from "../../docs/assets/elements/race/plan.js";
 import { Points } from "../../docs/assets/elements/race/race.js";
@@ -196,4 +196,53 @@ test("a GPU that leads from the first size on leads everywhere", () => {
 test("models and products have titles", () => {
   assert.equal("A model of 784, 2,048, 1,024 and 10 units", titleOf("width_2048"));
   assert.equal("Matrix products", titleOf("product"));
+});
+
+/** A card that is forecast at three batches. */
+const CARD = {
+  label: "T4",
+  steps: { 256: { 64: [4e4, "40,000 per second", 2e4, 8e4, "20,000 to 80,000"], 16: [1e4, "10,000 per second", 5e3, 2e4, "5,000 to 20,000"] } },
+};
+
+test("a card stands beside the racers with its band, in chart and table", () => {
+  const [series] = forecastSeries(CARD, "width_256");
+  const plane = describe([series], { group: "width_256", crossing: null });
+
+  assert.equal("PyTorch on the T4, by forecast", series.name);
+  const marks = plane.series[0].points.map(([, mark]) => mark).filter(({ value }) => value !== null);
+  assert.deepEqual([["forecast", 5e3, 2e4], ["forecast", 2e4, 8e4]], marks.map(({ kind, low, high }) => [kind, low, high]));
+  assert.ok(JSON.stringify(draw(plane).nodes).includes("hatch c2"));
+  const row = ["64", "T4, forecast", "40,000 per second", "20,000 to 80,000", "1.60 ms", "–", "–", "forecast"];
+  assert.deepEqual(row, rowsOf(new Points(), "width_256", [], CARD).at(-1).cells.map((cell) => cell.replace("\u00a0", " ")));
+  assert.deepEqual([[], [], []], [forecastSeries(CARD, "width_64"), forecastSeries(CARD, "product"), forecastSeries(null, "width_256")]);
+});
+
+test("a forecast leads where its whole band lies above the CPU", () => {
+  const alone = (...times) => pointsOf(times.map(([size, cpu]) => [size, cpu, null]));
+  const verdict = (points) => forecastVerdict(points, "width_256", CARD);
+
+  assert.match(verdict(alone([16, 16 / 1e4], [64, 64 / 1e4])), /ahead of this browser’s CPU over its whole band from batch 64 on/);
+  assert.match(verdict(alone([16, 16 / 1e4], [64, 64 / 4e4])), /surely ahead of this browser’s CPU at no size/);
+  assert.match(verdict(alone([16, 16 / 1e5], [64, 64 / 1e5])), /behind this browser’s CPU at every size/);
+  assert.deepEqual(["", ""], [verdict(new Points()), forecastVerdict(RACED, "width_256", null)]);
+});
+
+test("a guess has a reply of its own for each way in which it can be wrong", () => {
+  const never = pointsOf([[16, 0.001, 0.002], [64, 0.001, 0.002]]);
+  const said = (guess, points = RACED) => guessVerdict(points, "width_256", guess);
+
+  assert.equal("Your guess: from batch 64 on, and so it is.", said(64));
+  assert.equal("Your guess: never, and so it is.", said(0, never));
+  const replies = [said(16), said(256), said(0), said(64, never), said(64, pointsOf([[16, 1, null]]))];
+  const words = [/It takes more/, /It takes less: batch 64/, /It takes less: batch 64/, /outweighs the arithmetic of every batch/, /No GPU raced here/];
+  replies.forEach((reply, index) => assert.match(reply, words[index]));
+  assert.deepEqual(["", ""], [said(null), guessVerdict(RACED, "width_64", 16)]);
+});
+
+test("a guess is a line in the chart of the lesson's model, at its batch", () => {
+  const plane = (guess, group = "width_256") => describe(seriesOf(RACED, "width_256", []), { group, crossing: 64, guess });
+
+  assert.deepEqual([256, "your guess"], plane(256).guess);
+  assert.ok(JSON.stringify(draw(plane(256)).nodes).includes("your guess"));
+  assert.deepEqual([undefined, undefined, undefined, undefined], [plane(0), plane(null), plane(7), plane(64, "width_64")].map(({ guess }) => guess));
 });

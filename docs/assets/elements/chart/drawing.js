@@ -31,7 +31,8 @@ import { rounded, write } from "../quantities.js";
 /** @typedef {{title: string, low: number, high: number, ticks: [number, string][], log?: boolean, now?: number}} Below */
 /**
  * @typedef {{shape: "plane", below: Below, title: string, unit: string, series: Series[], log?: boolean,
- *   key?: boolean, notes?: [number, number, string][], lead?: [number, string], card?: string}} Plane
+ *   key?: boolean, notes?: [number, number, string][], lead?: [number, string], guess?: [number, string], card?: string}} Plane
+ *   guess: where this reader expected something, which only the browser knows
  */
 /**
  * @typedef {{column: number, row: number, color: number, strength: number, words: string[], marks: Mark[],
@@ -288,10 +289,10 @@ function sampleOf(left, top, sample, words) {
 // Planes
 
 /** @param {Plane} description @returns {Drawing} */
-function plane({ below, title, unit, series, log = false, key = true, notes = [], lead, card = "" }) {
+function plane({ below, title, unit, series, log = false, key = true, notes = [], lead, guess, card = "" }) {
   const all = series.flatMap(({ points }) => points.map(([, mark]) => mark));
   const y = axisOf(all.flatMap(valuesOf), unit, log);
-  const nodes = [...leadOf(lead, below), text(0, 12, title, "small strong")];
+  const nodes = [...leadOf(lead, below), ...guessOf(guess, below), text(0, 12, title, "small strong")];
   for (const [tick, words] of y.ticks) {
     const at = down(y, tick);
     nodes.push(line(GUTTER, END, at, at, "grid"), text(0, at + 4, words, "small"));
@@ -341,6 +342,13 @@ function leadOf(lead, x) {
     ["rect", { class: "lead", x: `${number(at)}%`, y: String(TOP), ...size }, []],
     line(at, at, TOP - 4, BOTTOM, "edge"),
   ];
+}
+
+/** @param {[number, string] | undefined} guess @param {Below} x @returns {Node[]} */
+function guessOf(guess, x) {
+  if (!guess) return [];
+  const at = along(x, guess[0]);
+  return [line(at, at, TOP, BOTTOM - 24, "limit c4"), text(at, TOP - 6, guess[1], `small strong ${at <= 50 ? "after" : "end"}`)];
 }
 
 /** @param {Below} axis @param {number} value */

@@ -18,7 +18,9 @@ import { rate, rounded, write } from "../quantities.js";
  * @property {{[width: string]: {[batch: string]: number}}} [steps] samples per second
  * @property {{[n: string]: number}} [products] FLOP per second
  */
-/** @typedef {{size: number, value: number, low: number, high: number, text: string}} Spot */
+/** @typedef {[value: number, text: string, low: number, high: number, band: string]} Told */
+/** What PyTorch would reach on a card, in samples per second. @typedef {{label: string, steps: {[width: string]: {[batch: string]: Told}}}} Forecast */
+/** @typedef {{size: number, value: number, low: number, high: number, text: string, band?: string}} Spot */
 /**
  * One line of the chart.
  * @typedef {object} Series
@@ -31,9 +33,11 @@ import { rate, rounded, write } from "../quantities.js";
 /** @typedef {import("../chart/drawing.js").Series} Line */
 /** @typedef {import("../chart/drawing.js").Mark} Mark */
 
+const LESSON_GROUP = `width_${LESSON_WIDTH}`;
 const COMPARED = `agrees within ${100 * AGREEMENT} %`;
 /** @type {{[racer: string]: number}} the numbers of their colours */
-const COLORS = { browser_cpu: 1, cpu: 1, browser_gpu: 2, cuda: 2, software: 3 };
+const COLORS = { browser_cpu: 1, cpu: 1, browser_gpu: 2, cuda: 2, software: 3, forecast: 2 };
+const FORECAST = "forecast for PyTorch, from the operations of the step and the rates of the card";
 const SHORT = { browser_cpu: "CPU, browser", browser_gpu: "GPU, browser", software: "Software adapter" };
 
 /** @param {number} count */
@@ -110,6 +114,16 @@ function recordedSeries({ racer, label, steps = {}, products = {} }, group) {
   return spots.length ? [{ id: `recorded ${racer}`, name: label, short, spots }] : [];
 }
 
+/** What would be reached by forecast. @param {Forecast | null} forecast @param {string} group @returns {Series[]} */
+export function forecastSeries(forecast, group) {
+  const told = forecast?.steps[group.slice("width_".length)] ?? {};
+  const spots = Object.entries(told)
+    .map(([size, [value, text, low, high, band]]) => ({ size: Number(size), value, text, low, high, band }))
+    .sort((one, other) => one.size - other.size);
+  if (!forecast || !spots.length) return [];
+  return [{ id: "forecast", name: `PyTorch on the ${forecast.label}, by forecast`, short: `${forecast.label}, forecast`, spots }];
+}
+
 // Words
 
 /** The times of both racers, by size. @param {Points} points @param {string} group */
@@ -144,6 +158,44 @@ export function verdictOf(points, group) {
   return `${where}, the GPU is faster than the browser’s CPU. ${lead("the GPU", "the browser’s CPU")}`;
 }
 
+/**
+ * Where a card would be ahead of what the CPU reached here, over its whole band; empty without either.
+ * @param {Points} points
+ * @param {string} group
+ * @param {Forecast | null} forecast
+ */
+export function forecastVerdict(points, group, forecast) {
+  const [series] = forecastSeries(forecast, group);
+  const lows = new Map(series?.spots.map(({ size, low, high }) => [size, { low, high }]));
+  const both = points.of(group, "browser_cpu").flatMap((point) => {
+    const band = lows.get(sizeOf(point.task));
+    return band ? [{ size: sizeOf(point.task), cpu: point.amount / point.time.median, ...band }] : [];
+  });
+  if (!forecast || !both.length) return "";
+  const name = `PyTorch on the ${forecast.label}`;
+  const surely = crossover(both.map(({ size, cpu, low }) => ({ size, cpu: 1 / cpu, gpu: 1 / low })));
+  if (surely !== null) return `By forecast ${name} is ahead of this browser’s CPU over its whole band from ${sizeWords(group, surely)} on.`;
+  const behind = both.every(({ cpu, high }) => high < cpu);
+  return `By forecast ${name} is ${behind ? "behind this browser’s CPU at every size" : "surely ahead of this browser’s CPU at no size up to the largest"}.`;
+}
+
+/**
+ * What the reader’s guess and the race come to.
+ * @param {Points} points
+ * @param {string} group
+ * @param {number | null} guess the batch from which on the GPU wins; 0 for none, null for no guess
+ */
+export function guessVerdict(points, group, guess) {
+  if (guess === null || group !== LESSON_GROUP) return "";
+  const said = guess ? `from ${sizeWords(group, guess)} on` : "never";
+  if (!timesOf(points, group).some(({ gpu }) => gpu !== undefined)) return `Your guess: ${said}. No GPU raced here to decide it.`;
+  const from = crossingOf(points, group) ?? 0;
+  if (from === guess) return `Your guess: ${said}, and so it is.`;
+  if (!from) return `Your guess: ${said}. Here asking for the operations outweighs the arithmetic of every batch.`;
+  if (!guess || from < guess) return `Your guess: ${said}. It takes less: ${sizeWords(group, from)} brings enough arithmetic to outweigh the asking.`;
+  return `Your guess: ${said}. It takes more: smaller batches bring too little arithmetic to outweigh the asking.`;
+}
+
 /** For each model where the GPU takes the lead, once several were raced. @param {Points} points @returns {[model: string, lead: string][]} */
 export function leadsOf(points) {
   const raced = points.groups.filter((group) => timesOf(points, group).some(({ gpu }) => gpu !== undefined));
@@ -175,9 +227,10 @@ const shortOf = (racer, software) => SHORT[software ? "software" : racer];
  * @param {Points} points
  * @param {string} group
  * @param {Recorded[]} recorded
+ * @param {Forecast | null} [forecast]
  * @returns {{cells: string[], gap: boolean}[]} a gap has size, racer and reason alone
  */
-export function rowsOf(points, group, recorded) {
+export function rowsOf(points, group, recorded, forecast = null) {
   const unit = unitOf(group);
   const live = points.all.filter(({ task }) => groupOf(task) === group).map((point) => {
     const { value, spread: apart, noisy } = rate(point.amount, point.time);
@@ -199,7 +252,12 @@ export function rowsOf(points, group, recorded) {
       return { size, cells: [short, text, "–", seconds, ...(isProduct(group) ? [] : ["–"]), "–", "recorded"], gap: false };
     });
   });
-  return [...live, ...gaps, ...old]
+  const told = forecastSeries(forecast, group).flatMap(({ short, spots }) => {
+    return spots.map(({ size, value, text, band = "" }) => {
+      return { size, cells: [short, text, band, write(size / value, "s"), "–", "–", "forecast"], gap: false };
+    });
+  });
+  return [...live, ...gaps, ...old, ...told]
     .sort((one, other) => one.size - other.size)
     .map(({ size, cells, gap }) => ({ cells: [grouped(size), ...cells], gap }));
 }
@@ -209,10 +267,10 @@ export function rowsOf(points, group, recorded) {
 /**
  * What is drawn of a group: its lines over all sizes that can be raced.
  * @param {Series[]} series
- * @param {{group: string, crossing: number | null, now?: number | null}} options now: the size that is being raced
+ * @param {{group: string, crossing: number | null, now?: number | null, guess?: number | null}} options now: the size that is being raced
  * @returns {Plane}
  */
-export function describe(series, { group, crossing, now = null }) {
+export function describe(series, { group, crossing, now = null, guess = null }) {
   const sizes = isProduct(group) ? PRODUCTS : BATCHES;
   const [title, unit] = isProduct(group) ? ["FLOP per second", "flop_per_s"] : ["Samples per second", "short_count"];
   const ticks = sizes.map((size) => /** @type {[number, string]} */ ([size, grouped(size)]));
@@ -222,6 +280,7 @@ export function describe(series, { group, crossing, now = null }) {
   const lines = [...series].reverse().map((one) => lineOf(one, sizes));
   /** @type {Plane} */
   const plane = { shape: "plane", below, title, unit, log: true, key: false, series: lines };
+  if (guess && group === LESSON_GROUP && sizes.includes(guess)) plane.guess = [guess, "your guess"];
   return crossing === null ? plane : { ...plane, lead: [crossing, `GPU ahead from ${grouped(crossing)} on`] };
 }
 
@@ -234,7 +293,8 @@ function lineOf({ id, name, spots }, sizes) {
 /** @param {Spot | undefined} spot @param {string} id @returns {Mark} */
 function markOf(spot, id) {
   if (!spot) return { value: null };
-  const { value, low, high, text } = spot;
+  const { value, low, high, text, band } = spot;
+  if (id === "forecast") return { kind: "forecast", value, text, low, high, band, source: FORECAST };
   const source = id.startsWith("recorded") ? "recorded on another machine" : "in this browser, from the lower to the upper quartile";
   return { value, text, source, ...(low < high ? { low, high } : {}) };
 }
@@ -242,6 +302,7 @@ function markOf(spot, id) {
 /** Lines are told apart without colour too: the CPU's whole, the GPU's broken, others' dotted. @param {string} id */
 function dashOf(id) {
   if (id.startsWith("recorded")) return id.includes("cpu") ? "1 3" : "2 4";
+  if (id === "forecast") return ""; // its band tells it apart
   if (id.includes("read")) return "8 4 2 4";
   return id.includes("cpu") ? "" : "8 4";
 }
@@ -251,7 +312,8 @@ export function legendOf(series, group) {
   const items = series.map((one) => {
     const [sample] = keyOf(lineOf(one, one.spots.map(({ size }) => size)));
     const last = one.spots.at(-1);
-    const speed = last ? `${last.text} at ${sizeWords(group, last.size)}` : "";
+    const band = last?.band ? `, ${last.band},` : "";
+    const speed = last ? `${last.text}${band} at ${sizeWords(group, last.size)}` : "";
     return html(
       "li",
       {},
