@@ -1,8 +1,8 @@
 """The fence that puts the race on a page: an element with what was recorded before it.
 
 The element runs nothing before a press. It gets the size of what that press will load, so that the
-button can say it, and the curves of PyTorch that a machine of ours recorded, to draw beside the
-reader's own.
+button can say it, the curves of PyTorch that a machine of ours recorded, and what PyTorch would
+reach on each card by forecast, to draw beside the reader's own.
 """
 
 import json
@@ -11,8 +11,10 @@ from typing import Any
 
 from markdown import Markdown
 
+from lesson_code.forecast.cards import read_cards
 from lesson_site import vendor
-from lesson_site.charts.base import Source, measured_together
+from lesson_site.apart import apart
+from lesson_site.charts.base import Source, forecast_of, measured_together
 from lesson_site.fences import Options, fence
 from results.catalogue import Definition
 from results.store import Result, Store, open_store
@@ -20,6 +22,8 @@ from results.store import Result, Store, open_store
 # Recorded racers, with the figures of their products.
 PRODUCTS = {"cpu": "matmul.n_{n}.cpu_rate", "cuda": "matmul.n_{n}.cuda_float32_rate"}
 DIGITS = 6  # of a recorded rate: more than a chart can show
+
+FORECAST = "forecast.race_{width}_{batch}.float32.{card}.rate"
 
 Rates = dict[str, dict[str, float]]
 
@@ -37,9 +41,10 @@ def race_html(store: Store) -> str:
     attributes = {**download_sizes(), "recorded": recorded}
     written = "".join(f' data-{name}="{escape(value)}"' for name, value in attributes.items())
     return (
-        f"<race-gpu{written}><p>Here your CPU and your GPU would train the lesson’s model in this "
-        "page, one batch size after the other. That needs JavaScript. What PyTorch reached on a "
-        'machine of ours is drawn <a href="#recorded">below</a>, with its numbers as a table.</p>'
+        f"<race-gpu{written}{apart(forecasts(store))}>"
+        "<p>Here your CPU and your GPU would train the lesson’s model in this page, one batch size "
+        "after the other. That needs JavaScript. What PyTorch reached on a machine of ours is "
+        'drawn <a href="#recorded">below</a>, with its numbers as a table.</p>'
         "</race-gpu>"
     )
 
@@ -66,6 +71,30 @@ def curves(store: Store) -> list[dict[str, Any]]:
         else:
             found += [_curve(steps, racer, raced, {}), _curve(products, racer, {}, multiplied)]
     return [curve for curve in found if curve["steps"] or curve["products"]]
+
+
+def forecasts(store: Store) -> dict[str, Any]:
+    """By card: its label, and the samples a second of PyTorch, by width and batch size.
+
+    Each is a value, how it is written, both ends of its band, and how these are written.
+    """
+    sizes = sorted(
+        {
+            (int(d.member["width"]), int(d.member["batch"]))
+            for d in store.definitions.values()
+            if d.case == "race" and "batch" in d.member
+        }
+    )
+    found: dict[str, Any] = {}
+    for card in read_cards().values():
+        steps: dict[str, Any] = {}
+        for width, batch in sizes:
+            told = forecast_of(store, FORECAST.format(width=width, batch=batch, card=card.id))
+            if told is not None:
+                row = (told.value, told.text, told.low, told.high, told.band)
+                steps.setdefault(str(width), {})[str(batch)] = row
+        found[card.id] = {"label": card.name, "steps": steps}
+    return found
 
 
 def _raced(source: Source) -> list[Definition]:

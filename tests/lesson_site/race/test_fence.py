@@ -9,9 +9,10 @@ from xml.etree import ElementTree
 import pytest
 from markdown import Markdown
 
+from lesson_code.forecast.cards import read_cards
 from lesson_site import vendor
 from lesson_site.errors import PageError
-from lesson_site.race.fence import curves, race, race_html
+from lesson_site.race.fence import curves, forecasts, race, race_html
 from results.entry import Entry
 from results.store import Result, Store, open_store, read_catalogue
 from tests.lesson_site import made_up
@@ -113,6 +114,19 @@ def test_a_browser_s_recorded_race_is_never_drawn_as_pytorch() -> None:
     assert [] == curves(store(in_browser))
 
 
+def test_each_card_has_a_forecast_for_every_step_that_races() -> None:
+    """The figures that pages name, by card, width and batch, each with its band."""
+    figures = open_store()
+    found = forecasts(figures)
+
+    assert read_cards().keys() == found.keys()
+    assert {"64", "256", "1024", "2048"} == found["t4"]["steps"].keys()
+    assert {"16", "64", "256", "1024", "4096"} == found["t4"]["steps"]["256"].keys()
+    figure = figures.figure("forecast.race_256_64.float32.h100.rate")
+    told = (figure.value, figure.text, figure.low, figure.high, figure.band)
+    assert told == found["h100"]["steps"]["256"]["64"]
+
+
 @pytest.mark.parametrize("missing", ["jspi", "asyncify"])
 def test_a_library_that_was_not_fetched_has_no_size(
     missing: str, sizes: dict[str, float | None]
@@ -122,9 +136,8 @@ def test_a_library_that_was_not_fetched_has_no_size(
 
     of = element(race_html(store()))
 
-    assert {"data-mb-jspi", "data-mb-asyncify", "data-recorded"} - {f"data-mb-{missing}"} == set(
-        of.keys()
-    )
+    names = {"data-mb-jspi", "data-mb-asyncify", "data-recorded", "data-apart"}
+    assert names - {f"data-mb-{missing}"} == set(of.keys())
 
 
 def test_without_javascript_the_place_says_what_would_be_there() -> None:
