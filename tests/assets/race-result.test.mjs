@@ -53,6 +53,12 @@ test("it says where it was measured", () => {
   assert.equal("race-2026-11-22.json", fileName(NOW));
 });
 
+test("points of an earlier visit keep their day", () => {
+  const later = new Date("2026-12-24T12:00:00Z");
+
+  assert.equal("2026-11-22", resultFile([point(STEP, "browser_cpu", SAMPLES)], BROWSER, later).provenance.date);
+});
+
 test("an adapter without a name is a GPU without a name, and no adapter is none", () => {
   const gpu = (points) => resultFile(points, BROWSER, NOW).provenance.gpu;
 

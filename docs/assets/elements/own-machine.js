@@ -8,7 +8,7 @@ import { MACHINE, browserRecord, readEntries, saveEntry } from "./record.js";
 
 /** @typedef {{value: number, spread: number, noisy: boolean, text: string, label?: string}} Figure */
 /** @typedef {{label: string, figures: Record<string, Figure>}} OwnMachine */
-/** @typedef {OwnMachine & {at: string, file: string, provenance: Record<string, unknown>}} Kept */
+/** @typedef {OwnMachine & {at: string, file: string, provenance: Record<string, unknown>, points?: unknown[]}} Kept */
 
 const NAME = "mine"; // there is one file; another import takes its place
 const RACE = "race"; // and one race
@@ -66,12 +66,21 @@ export function keep(result, file = "") {
   return keepAs(NAME, result, file);
 }
 
-/** Keep a race of this browser, in place of the one before. @param {Parameters<typeof keep>[0]} result */
-export function keepRace(result) {
-  return keepAs(RACE, result, "");
+/**
+ * Keep a race of this browser, in place of the one before.
+ * @param {Parameters<typeof keep>[0]} result
+ * @param {unknown[]} points from which the race is drawn again
+ */
+export function keepRace({ provenance, figures }, points) {
+  return keepAs(RACE, { provenance, figures, points }, "");
 }
 
-/** @param {string} name @param {Parameters<typeof keep>[0]} result @param {string} file */
+/** The race that is kept, or null. @returns {Kept | null} */
+export function keptRace() {
+  return everything()[RACE] ?? null;
+}
+
+/** @param {string} name @param {Parameters<typeof keep>[0] & {points?: unknown[]}} result @param {string} file */
 function keepAs(name, result, file) {
   const at = new Date().toISOString();
   const entry = { at, file: file.slice(0, 200), label: nameOf(result.provenance), ...result };

@@ -88,7 +88,7 @@ function provenanceOf(points, browser, now) {
     ...{ python: NONE, torch: NONE, torchvision: NONE, numpy: NONE },
     engine: plain(any?.facts.engine ?? ""),
     precision: PRECISION,
-    date: dayOf(now),
+    date: lastOf(points).slice(0, 10) || dayOf(now),
     ...{ commit: null, quick: false },
   };
 }
@@ -109,11 +109,13 @@ export function systemOf({ userAgent = "", userAgentData }) {
   return `${own ? `${own.brand.replace(/^(Google|Microsoft) /, "")} ${own.version}` : fallback}, ${system}`;
 }
 
+/** When the last of them was finished. @param {Point[]} points */
+const lastOf = (points) => points.map(({ at }) => at).sort().at(-1) ?? "";
+
 /** @param {Point[]} points of one size */
 function partOf(points) {
-  const last = points.map(({ at }) => at).sort().at(-1) ?? "";
   return {
-    finished: `${last.slice(0, 16)}Z`,
+    finished: `${lastOf(points).slice(0, 16)}Z`,
     took_s: points.reduce((sum, { lasted }) => sum + lasted, 0),
     load_average: null,
     entries: Object.fromEntries(points.map((point) => [entryName(point), entryOf(point)])),

@@ -1,0 +1,53 @@
+// The points of a race as the learner's record keeps them. Pure. A record may have come from somebody
+// else, so a point is taken only if it is whole, and what follows from its samples is computed anew.
+
+import { isObject } from "../record.js";
+import { BATCHES, PRODUCTS, WIDTHS, amountOf, summary } from "./plan.js";
+import { RACERS } from "./race.js";
+
+/** @typedef {import("./race.js").Point} Point */
+/** @typedef {import("./plan.js").Task} Task */
+
+const LONGEST = 300; // characters of a name
+const MOST_SAMPLES = 100;
+
+/** @param {unknown} value @returns {value is number} */
+const isTime = (value) => typeof value === "number" && Number.isFinite(value) && value > 0;
+/** @param {unknown} value @returns {value is string} */
+const isText = (value) => typeof value === "string" && value.length <= LONGEST;
+
+/** The whole points among what was kept. @param {unknown} kept @returns {Point[]} */
+export function pointsFrom(kept) {
+  return Array.isArray(kept) ? kept.filter(isPoint).map((point) => ({ ...point, amount: amountOf(point.task), time: summary(point.samples) })) : [];
+}
+
+/** @param {unknown} value @returns {value is Point} */
+function isPoint(value) {
+  if (!isObject(value) || !isTask(value.task) || !isObject(value.facts)) return false;
+  const { racer, facts, samples, readS, value: last, lasted, loops, warmupMs, at } = value;
+  const { name, adapter, engine, software, threads } = facts;
+  return (
+    [name, engine, at].every(isText) &&
+    (adapter === null || isText(adapter)) &&
+    typeof software === "boolean" &&
+    RACERS.some((known) => known === racer && known === facts.racer) &&
+    Array.isArray(samples) && samples.length > 0 && samples.length <= MOST_SAMPLES && samples.every(isTime) &&
+    [threads, lasted, loops, warmupMs].every(isTime) &&
+    (readS === null || isTime(readS)) &&
+    Number.isFinite(last) &&
+    Date.parse(String(at)) > 0
+  );
+}
+
+/** @param {unknown} task @returns {task is Task} */
+function isTask(task) {
+  if (!isObject(task)) return false;
+  if (task.kind === "product") return PRODUCTS.includes(Number(task.n));
+  return task.kind === "step" && WIDTHS.includes(Number(task.width)) && BATCHES.includes(Number(task.batch));
+}
+
+/** The day of the last of them, as people write it. @param {Point[]} points */
+export function dayOf(points) {
+  const last = points.map(({ at }) => at).sort().at(-1) ?? "";
+  return new Date(last).toLocaleDateString("en-GB", { dateStyle: "long" });
+}
