@@ -169,11 +169,14 @@ def test_nothing_is_loaded_before_the_press_and_nothing_from_elsewhere(
 
 
 def test_before_the_press_the_page_says_what_will_happen(page: Page, site: str) -> None:
-    """Three ways, a button with what it loads, and why one thread is used."""
+    """A guess, three ways, a button with what it loads, and why one thread is used."""
     play(page, site)
 
-    assert 3 == element(page).get_by_role("radio").count()
+    ways = element(page).get_by_role("radiogroup", name="What races").get_by_role("radio")
+    expect(ways).to_have_count(3)
     expect(element(page).get_by_role("radio", checked=True)).to_have_count(1)
+    guesses = element(page).get_by_role("group", name=re.compile("^From which batch size"))
+    expect(guesses.get_by_role("radio")).to_have_count(6)
     expect(element(page)).to_contain_text("never on both at once")
     expect(element(page)).to_contain_text("so the CPU races with one thread. make live serves")
     expect(button(page, re.compile(r"^Start the race \(\d+\.\d MB\)$"))).to_be_visible()
@@ -198,7 +201,7 @@ def test_a_race_loads_runs_and_ends(page: Page, site: str) -> None:
     expect(rows(page)).to_have_count(4)
     expect(element(page).get_by_text("GPU ahead from 64 on")).to_be_visible()
     expect(element(page).locator("interactive-chart .strong.middle")).to_have_text("256")
-    expect(element(page).get_by_role("radio", disabled=True)).to_have_count(3)
+    expect(element(page).get_by_role("radio", disabled=False)).to_have_count(0)
     running = barriers(page)
     page.evaluate("window.__race.go()")
     reached(page, "finished")
@@ -231,6 +234,128 @@ def test_a_race_joins_the_charts_without_a_file(page: Page, site: str) -> None:
     expect(hook.locator("text", has_text="raced in your browser")).to_have_count(1)
     expect(hook.locator("text", has_text="CPU, your machine")).to_have_count(1)
     expect(hook.locator("text", has_text="GPU, your machine")).to_have_count(1)
+
+
+def test_a_race_stands_in_the_tables_of_browsers_beside_a_file(page: Page, site: str) -> None:
+    """A file of the job is for PyTorch's tables, and takes nothing from the race."""
+    race(page, site)
+    page.evaluate(
+        """() => {
+          const kept = JSON.parse(localStorage.getItem("gpu-training.machine.v1"));
+          const one = { value: 1, spread: 0, noisy: false, text: "one" };
+          const figures = { "race.width_256.batch_64.cpu": one };
+          const provenance = { processor: "A laptop", cores: 4, threads: 4, torch: "2.15.0" };
+          const named = { at: new Date().toISOString(), file: "mine.json", label: "A laptop" };
+          kept.mine = { ...named, provenance, figures };
+          localStorage.setItem("gpu-training.machine.v1", JSON.stringify(kept));
+        }"""
+    )
+
+    page.goto(f"{site}benchmarks/results/race/")
+
+    figure = "race.width_256.batch_64"
+    own = page.locator(".results-table td.own")
+    expect(own.and_(page.locator(f"[data-figure='{figure}.cpu']"))).to_have_text("one")
+    raced = own.and_(page.locator(f"[data-figure='{figure}.browser_gpu']"))
+    expect(raced).to_contain_text("per second")
+
+
+@pytest.mark.parametrize(
+    ("guess", "said"),
+    [
+        ("16", "It takes more"),
+        ("64", "and so it is"),
+        ("1,024", "It takes less: batch 64"),
+        ("never", "It takes less: batch 64"),
+    ],
+)
+def test_a_guess_is_drawn_and_answered(page: Page, site: str, guess: str, said: str) -> None:
+    """It is made before there are points, kept, marked in the chart, and has its own reply."""
+    play(page, site)
+    choice = element(page).get_by_role("radio", name=guess, exact=True)
+    choice.check()
+    press(page)
+    reached(page, "finished")
+
+    expect(element(page).locator(".race-guess")).to_contain_text(said)
+    expect(choice).to_be_disabled()
+    mark = element(page).locator("interactive-chart text", has_text="your guess")
+    expect(mark).to_have_count(0 if guess == "never" else 1)
+    assert [] == barriers(page)
+    page.reload()
+    expect(choice).to_be_checked()
+    expect(element(page).locator(".race-guess")).to_contain_text(said)
+
+
+def test_points_outlast_a_reload_until_they_are_forgotten(page: Page, site: str) -> None:
+    """They come back with their day and browser, without a press, and can be raced on."""
+    race(page, site)
+    raced = rows(page).filter(has_text=", browser")
+    texts = raced.all_text_contents()
+    verdict = element(page).locator(".race-verdict").inner_text()
+
+    page.reload()
+
+    reached(page, "kept")
+    expect(status(page)).to_contain_text(re.compile(r"Raced on \d+ \w+ 20\d\d in .+\."))
+    expect(element(page).locator(".race-verdict")).to_have_text(verdict)
+    assert 10 == len(texts)
+    assert texts == raced.all_text_contents()
+    assert [] == barriers(page)
+    button(page, "Race again").click()
+    reached(page, "finished")
+    button(page, "Forget these points").click()
+    page.reload()
+    reached(page, "idle")
+    expect(element(page).locator("figure")).to_have_count(0)
+
+
+def test_points_of_another_browser_are_shown_and_not_mixed(page: Page, site: str) -> None:
+    """A newer version of the browser is another one: what it measures stands alone."""
+    race(page, site)
+    page.evaluate(
+        """() => {
+          const kept = JSON.parse(localStorage.getItem("gpu-training.machine.v1"));
+          kept.race.provenance.system = "Netscape 4, Linux";
+          kept.race.points.push({ ...kept.race.points[0], task: { kind: "product", n: 128 } });
+          localStorage.setItem("gpu-training.machine.v1", JSON.stringify(kept));
+        }"""
+    )
+    page.reload()
+    reached(page, "kept")
+    expect(status(page)).to_contain_text("in Netscape 4, Linux")
+    expect(element(page).get_by_label("Shown").get_by_role("option")).to_have_count(2)
+
+    button(page, "Race again").click()
+
+    reached(page, "finished")
+    expect(element(page).get_by_label("Shown")).to_have_count(0)
+
+
+def test_beside_a_cpu_alone_a_card_is_forecast(page: Page, site: str) -> None:
+    """The reader's, hatched and called a forecast, in chart, table and verdict; or none."""
+    play(page, site, alone=True)
+    press(page)
+    reached(page, "finished")
+    cards = element(page).get_by_label("Beside it, by forecast")
+    expect(cards.get_by_role("option", selected=True)).to_have_text("T4")
+
+    cards.focus()
+    cards.select_option(label="H100 (SXM)")
+
+    expect(cards).to_be_focused()
+    legend = element(page).locator(".race-legend")
+    expect(legend).to_contain_text("PyTorch on the H100 (SXM), by forecast")
+    expect(element(page).locator("interactive-chart path.hatch")).to_have_count(1)
+    verdict = element(page).locator(".race-verdict")
+    expect(verdict).to_contain_text("By forecast PyTorch on the H100 (SXM) is")
+    expect(element(page).locator("figcaption")).to_contain_text("forecast for PyTorch")
+    page.locator("race-gpu summary").click()
+    expect(rows(page).filter(has_text="H100 (SXM), forecast")).to_have_count(5)
+    assert [] == barriers(page)
+    cards.select_option(label="no GPU")
+    expect(element(page).locator("interactive-chart path.hatch")).to_have_count(0)
+    expect(verdict).to_be_empty()
 
 
 @pytest.mark.parametrize("moment", ["load", "256"])
@@ -311,9 +436,8 @@ def test_without_a_gpu_the_cpu_races_alone_beside_what_was_recorded(page: Page, 
     expect(element(page).locator(".race-legend")).to_contain_text(
         "PyTorch on a made-up GPU (recorded 2026-11-21)"
     )
-    expect(element(page).locator("path.curve")).to_have_count(2)
+    expect(element(page).locator("path.curve.c1")).to_have_count(1)
     expect(element(page).locator("path.curve.c2[stroke-dasharray='2 4']")).to_have_count(1)
-    expect(element(page).locator(".race-verdict")).to_be_empty()
     expect(element(page).locator("figcaption")).to_contain_text("Dotted lines were recorded")
     page.locator("race-gpu summary").click()
     expect(rows(page).nth(0)).to_contain_text("not compared")
@@ -326,11 +450,11 @@ def test_a_software_adapter_is_never_called_a_gpu(page: Page, site: str, tmp_pat
     alone = element(page).locator(".race-legend").inner_text()
     button(page, "Race the software adapter too").click()
     reached(page, "finished")
-    expect(rows(page)).to_have_count(10)
+    expect(rows(page).filter(has_not_text="forecast")).to_have_count(10)
 
     legend = element(page).locator(".race-legend")
     expect(legend).to_contain_text("software WebGPU adapter (google swiftshader), not a GPU")
-    expect(element(page).locator(".race-verdict")).to_be_empty()
+    expect(element(page).locator(".race-verdict")).to_contain_text("By forecast")
     expect(element(page).locator("interactive-chart .lead")).to_have_count(0)
     expect(element(page)).to_contain_text("says nothing about any GPU")
     assert "software" not in alone
@@ -401,7 +525,7 @@ def test_the_result_file_is_taken_where_machines_are_compared(
     assert [] == violations(page)
 
 
-def test_points_of_several_races_add_up_until_they_are_cleared(page: Page, site: str) -> None:
+def test_points_of_several_races_add_up_until_they_are_forgotten(page: Page, site: str) -> None:
     """Models can be looked at one by one, and products beside them."""
     play(page, site)
     element(page).get_by_role("radio", name="Four models").check()
@@ -426,10 +550,10 @@ def test_points_of_several_races_add_up_until_they_are_cleared(page: Page, site:
     read.check()
     expect(curves).to_have_count(4)
     expect(read).to_be_focused()
-    button(page, "Clear").click()
+    button(page, "Forget these points").click()
 
     reached(page, "idle")
-    expect(status(page)).to_have_text("Cleared.")
+    expect(status(page)).to_have_text("Forgotten.")
     assert "{}" == page.evaluate("localStorage.getItem('gpu-training.machine.v1')")
     expect(element(page).locator("figure")).to_be_hidden()
     expect(button(page, "Start the race")).to_be_focused()
@@ -477,6 +601,7 @@ def test_paper_and_forced_colours_keep_the_chart(page: Page, site: str) -> None:
     """What can be pressed is not printed; lines differ where colours are the reader's."""
     race(page, site)
     curves = element(page).locator("path.curve")
+    expect(curves).to_have_count(2)
     dashes = curves.evaluate_all("all => all.map((each) => each.getAttribute('stroke-dasharray'))")
     page.emulate_media(media="print")
     expect(button(page, "Race again")).to_be_hidden()

@@ -1,8 +1,11 @@
-// <race-gpu data-mb-jspi data-mb-asyncify data-recorded [data-most-batch]>: the lesson's training
-// step on the reader's CPU and GPU, raced in the page at growing sizes.
+// <race-gpu data-mb-jspi data-mb-asyncify data-recorded data-apart [data-most-batch]>: the lesson's
+// training step on the reader's CPU and GPU, raced in the page at growing sizes.
 //
-// This is what stands there before the first press, which brings the rest: show.js, and its style.
-// So all here wears the site's own style. data-most-batch keeps a test short.
+// This is what stands there before the first press, which brings the rest: show.js, and its style. A
+// race that this browser keeps brings them at once. So all here wears the site's own style.
+// data-most-batch keeps a test short.
+
+import { CHECKS, MACHINE, browserRecord, readEntries, saveEntry } from "./record.js";
 
 /** @typedef {import("./race/plan.js").Way} Way */
 /** @typedef {import("./race/show.js").Show} Show */
@@ -13,6 +16,9 @@ const WAYS = [
   ["all", "Four models from narrow to wide, each at five batch sizes"],
   ["products", "Matrix products alone, at six sizes"],
 ];
+/** Batches, and 0 for none of them. @type {[batch: number, words: string][]} */
+const GUESSES = [[16, "16"], [64, "64"], [256, "256"], [1024, "1,024"], [4096, "4,096"], [0, "never"]];
+const GUESS = "race-guess"; // the name of the reader's guess in their record
 const LEAD =
   "Your browser trains the lesson’s model: at each size first on your CPU, then on your GPU, never on both at once. " +
   "Nothing is loaded before you press the button, and nothing leaves your browser. Close what else keeps the machine busy.";
@@ -34,13 +40,18 @@ export class RaceGpu extends HTMLElement {
   /** @type {Way} */
   way = "lesson";
   #ways = made("div", { className: "race-ways check-form", role: "radiogroup" });
+  #guesses = made("fieldset", { className: "race-guesses" });
   #loading = false;
+  /** A guess that the browser refused to keep. @type {number | null} */
+  #unsaved = null;
   /** @type {Show | undefined} */
   #show;
 
   connectedCallback() {
     if (!this.start.isConnected) this.#build();
     this.#show?.connect();
+    const kept = readEntries(browserRecord().store, MACHINE).race?.points;
+    if (kept && !this.#show && this.start.isConnected) this.#wake((show) => show.restore());
   }
 
   disconnectedCallback() {
@@ -60,7 +71,29 @@ export class RaceGpu extends HTMLElement {
     this.start.textContent = `Start the race${this.#megabytes}`;
     this.dataset.state = "idle";
     const buttons = made("p", { className: "race-buttons" }, this.start);
-    this.replaceChildren(made("p", { className: "race-text" }, LEAD), this.#ways, buttons, this.status, this.threads);
+    const legend = made("legend", {}, "From which batch size on does your GPU win?");
+    this.#guesses.append(legend, ...GUESSES.map((guess) => this.#guessed(...guess)));
+    const lead = made("p", { className: "race-text" }, LEAD);
+    this.replaceChildren(this.#guesses, lead, this.#ways, buttons, this.status, this.threads);
+  }
+
+  /** @param {number} batch @param {string} words */
+  #guessed(batch, words) {
+    const input = made("input", { type: "radio", name: "race-guess", checked: this.guess === batch });
+    input.onchange = () => this.#keepGuess(batch, words);
+    return made("label", {}, input, " ", words);
+  }
+
+  /** The batch size that the reader named, 0 for never; null while they named none. @returns {number | null} */
+  get guess() {
+    const kept = readEntries(browserRecord().store, CHECKS)[GUESS];
+    return this.#unsaved ?? /** @type {number | undefined} */ (kept?.value) ?? null;
+  }
+
+  /** @param {number} batch @param {string} words */
+  #keepGuess(batch, words) {
+    const entry = { kind: "choice", value: batch, text: words, at: new Date().toISOString() };
+    this.#unsaved = saveEntry(browserRecord().store, CHECKS, GUESS, entry) ? null : batch;
   }
 
   /** @param {Way} way @param {string} words */
@@ -70,9 +103,14 @@ export class RaceGpu extends HTMLElement {
     return made("li", {}, made("label", {}, input, words));
   }
 
-  /** Let the reader choose what races, or not. @param {boolean} may */
-  choosing(may) {
+  /**
+   * Let the reader choose what races, or not; a guess is one before there are points.
+   * @param {boolean} may
+   * @param {boolean} guessed
+   */
+  choosing(may, guessed) {
     for (const input of this.#ways.querySelectorAll("input")) input.disabled = !may;
+    this.#guesses.disabled = guessed;
   }
 
   /** What the first press loads; a site that was built without the engine cannot say. */
@@ -81,7 +119,12 @@ export class RaceGpu extends HTMLElement {
     return size ? ` (${size} MB)` : "";
   }
 
-  async #onStart() {
+  #onStart() {
+    return this.#wake((show) => show.press());
+  }
+
+  /** Do something with the rest, once it has come. @param {(show: Show) => void} then */
+  async #wake(then) {
     if (this.#loading) return;
     this.#loading = true;
     try {
@@ -92,7 +135,7 @@ export class RaceGpu extends HTMLElement {
         if (this.isConnected) this.#show.connect();
         await this.#show.dressed;
       }
-      if (this.isConnected) this.#show.press();
+      if (this.isConnected) then(this.#show);
     } catch {
       this.status.textContent = MISSING;
       this.dataset.state = "failed";

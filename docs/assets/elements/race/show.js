@@ -4,23 +4,28 @@
 
 import { InteractiveChart } from "../interactive-chart.js";
 import { html, list, svg } from "../mission/draw.js";
-import { keepRace, remove } from "../own-machine.js";
-import { ROOT } from "../record.js";
-import { crossingOf, describe, leadsOf, leadsTable, legendOf, rowsOf, seriesOf, sizeSentence, sizeWords, tableOf, titleOf, verdictOf } from "./chart.js";
+import { keepRace, keptRace, remove } from "../own-machine.js";
+import { ROOT, apart, chooseCard, chosenCard } from "../record.js";
+import {
+  crossingOf, describe, forecastSeries, forecastVerdict, guessVerdict, leadsOf, leadsTable, legendOf, rowsOf, seriesOf, sizeSentence, sizeWords, tableOf, titleOf, verdictOf,
+} from "./chart.js";
 import { Engine } from "./engine.js";
+import { dayOf, pointsFrom } from "./kept.js";
 import { groupOf, sizeOf, tasksOf } from "./plan.js";
 import { Points, Race } from "./race.js";
-import { fileName, fileable, resultFile } from "./result.js";
+import { fileName, fileable, resultFile, systemOf } from "./result.js";
 
 /** @typedef {import("../race-gpu.js").RaceGpu} RaceGpu */
 /** @typedef {import("./race.js").Facts} Facts */
 /** @typedef {import("./race.js").Step} Step */
-/** @typedef {"idle" | "loading" | "running" | "finished" | "stopped" | "failed"} State */
+/** @typedef {{[card: string]: import("./chart.js").Forecast}} Forecasts */
+/** @typedef {"idle" | "kept" | "loading" | "running" | "finished" | "stopped" | "failed"} State */
 
 const STYLE = new URL("./race.css", import.meta.url).href;
 const COMPARE = new URL("benchmarks/compare/", ROOT).href;
 const CHART = "race-chart";
 const KEPT = " Your browser keeps it, and the charts of this site show it beside theirs.";
+const NO_CARD = "none";
 const DOING = { preparing: "getting ready", timing: "timing", reading: "timing, with the loss read at every step" };
 const SOFTWARE =
   "The software adapter is a program on the processor that plays a GPU. Its line shows that the way to a GPU works, and says nothing about any GPU.";
@@ -50,13 +55,14 @@ function blankChart() {
 export class Show {
   #software = button("Race the software adapter too", () => this.#run(true));
   #save = button("Save the result file", () => this.#onSave());
-  #clear = button("Clear", () => this.#onClear());
+  #clear = button("Forget these points", () => this.#onClear());
   #note = html("p", { class: "race-note" });
   #now = html("p", { class: "race-now" });
   #bar = html("progress", { max: 1, value: 0, "aria-label": "How far the race is" });
   #progress = html("div", { class: "race-progress" }, this.#now, this.#bar);
   #choose = html("div", { class: "race-choose" });
   #verdict = html("p", { class: "race-verdict" });
+  #guess = html("p", { class: "race-guess" });
   #plot = blankChart();
   #legend = html("div");
   #leads = html("div");
@@ -65,7 +71,7 @@ export class Show {
   #figure = html(
     "figure",
     { class: "race-figure" },
-    ...[this.#choose, this.#verdict, this.#plot, this.#legend, this.#leads, this.#caveat],
+    ...[this.#choose, this.#verdict, this.#guess, this.#plot, this.#legend, this.#leads, this.#caveat],
     html("details", {}, html("summary", {}, "Every point as a table"), this.#table),
   );
   #points = new Points();
@@ -78,6 +84,12 @@ export class Show {
   #task = null;
   #chosen = false;
   #read = false;
+  /** By card, what PyTorch would reach; nothing before it came. @type {Forecasts} */
+  #forecasts = {};
+  /** Whether a card stands beside a machine without a GPU. */
+  #beside = true;
+  /** Points of another browser or version, which no new race may join. */
+  #foreign = false;
   #hasSoftware = false;
 
   /** @param {RaceGpu} host what was pressed */
@@ -90,14 +102,39 @@ export class Show {
     for (const each of [this.#software, this.#save, this.#clear]) host.start.parentElement?.append(" ", each);
     host.status.after(this.#progress, this.#note);
     host.append(this.#figure);
+    this.#loadForecasts();
+  }
+
+  /** Without them nothing stands beside the CPU. */
+  async #loadForecasts() {
+    this.#forecasts = await apart(this.host).catch(() => ({}));
+    this.#draw();
+  }
+
+  /** Draw the race that this browser keeps, if it is one. */
+  restore() {
+    const kept = keptRace();
+    const points = pointsFrom(kept?.points);
+    const [first] = points;
+    if (!kept || !first || this.#race || this.#points.all.length) return this.#say("");
+    for (const point of points) this.#points.add(point);
+    for (const { facts } of points) this.#facts.set(facts.racer, facts);
+    const system = String(kept.provenance.system ?? "");
+    this.#foreign = system !== systemOf(navigator);
+    this.#group = groupOf(first.task);
+    this.#enter("kept");
+    this.#say(`Raced on ${dayOf(points)} in ${system}. Your browser keeps it until you forget it.`);
+    this.#draw();
   }
 
   connect() {
     document.addEventListener("visibilitychange", this.#onVisibility);
+    addEventListener("card-changed", this.#onCard);
   }
 
   disconnect() {
     document.removeEventListener("visibilitychange", this.#onVisibility);
+    removeEventListener("card-changed", this.#onCard);
     this.#race?.stop();
   }
 
@@ -113,7 +150,7 @@ export class Show {
     const busy = state === "loading" || state === "running";
     const any = this.#points.all.length > 0;
     this.host.start.textContent = busy ? "Stop" : any ? "Race again" : "Start the race";
-    this.host.choosing(!busy);
+    this.host.choosing(!busy, busy || any);
     this.#software.hidden = busy || !this.#hasSoftware;
     this.#save.hidden = busy || !any;
     this.#clear.hidden = busy || !(any || this.#points.gaps.length);
@@ -130,9 +167,13 @@ export class Show {
     if (document.hidden) this.#race?.stop("hidden");
   };
 
+  #onCard = () => this.#draw();
+
   /** @param {boolean} software whether a software adapter races too */
   async #run(software) {
     const points = this.#points;
+    if (this.#foreign) points.clear();
+    this.#foreign = false;
     const tasks = tasksOf(this.host.way, Number(this.host.dataset.mostBatch) || Infinity);
     const [first] = tasks;
     this.#chosen = false;
@@ -165,7 +206,7 @@ export class Show {
     const kept = end === "failed" && points.all.length ? " What was measured so far stays." : "";
     this.#say(sentence + kept);
     // The verdict stands over the chart; whoever cannot see it hears it here.
-    const verdict = end === "finished" ? verdictOf(points, this.#group) : "";
+    const verdict = end === "finished" ? this.#verdictOf() : "";
     if (verdict) this.host.status.append(" ", html("span", { class: "race-heard" }, verdict));
     if (this.#keep() && end === "finished") this.host.status.append(KEPT);
     this.#draw();
@@ -215,7 +256,7 @@ export class Show {
   /** Let the charts of the site show the race beside what they have. @returns {boolean} whether it outlasts the page */
   #keep() {
     const points = this.#points.all;
-    return fileable(points).length > 0 && keepRace(resultFile(points, navigator, new Date()));
+    return fileable(points).length > 0 && keepRace(resultFile(points, navigator, new Date()), points);
   }
 
   get #recorded() {
@@ -226,8 +267,10 @@ export class Show {
   #draw() {
     if (this.#figure.hidden || !this.host.isConnected) return;
     const [points, group] = [this.#points, this.#group];
-    const series = seriesOf(points, group, this.#recorded, this.#read);
-    const verdict = verdictOf(points, group);
+    const forecast = this.#forecast;
+    const series = [...seriesOf(points, group, this.#recorded, this.#read), ...forecastSeries(forecast, group)];
+    const verdict = this.#verdictOf();
+    const { guess } = this.host;
     const crossing = crossingOf(points, group);
     const now = this.#task && groupOf(this.#task) === group ? sizeOf(this.#task) : null;
     const leads = leadsOf(points);
@@ -236,12 +279,43 @@ export class Show {
     const description = `${raced}. ${verdict} Both axes are logarithmic; the table below has every point.`;
     this.#drawChoices();
     this.#verdict.textContent = verdict;
-    this.#plot.describe(describe(series, { group, crossing, now }), { title, finding: description });
+    this.#guess.textContent = this.#race ? "" : guessVerdict(points, group, guess);
+    this.#plot.describe(describe(series, { group, crossing, now, guess }), { title, finding: description });
     this.#legend.replaceChildren(legendOf(series, group));
     this.#leads.replaceChildren(...(leads.length ? [leadsTable(leads)] : []));
-    this.#caveat.textContent = this.#caveatText(series.some(({ id }) => id.startsWith("recorded")));
+    this.#caveat.textContent = this.#caveatText(series.some(({ id }) => id.startsWith("recorded")), forecast !== null);
     this.#table.setAttribute("aria-label", `Every point: ${titleOf(group)}`);
-    this.#table.replaceChildren(tableOf(rowsOf(points, group, this.#recorded), group));
+    this.#table.replaceChildren(tableOf(rowsOf(points, group, this.#recorded, forecast), group));
+  }
+
+  /** Whether there are times, and none of a GPU. */
+  get #withoutGpu() {
+    const points = this.#points.all;
+    return points.length > 0 && points.every(({ racer, facts }) => racer === "browser_cpu" || facts.software);
+  }
+
+  /** What stands beside a machine without a GPU; null where nothing does. */
+  get #forecast() {
+    if (!this.#withoutGpu || !this.#beside) return null;
+    return this.#forecasts[chosenCard(Object.keys(this.#forecasts))] ?? null;
+  }
+
+  /** Who leads where, among the racers, or by forecast. */
+  #verdictOf() {
+    return verdictOf(this.#points, this.#group) || forecastVerdict(this.#points, this.#group, this.#forecast);
+  }
+
+  /** Which card stands beside the CPU. */
+  #cardList() {
+    const cards = Object.entries(this.#forecasts);
+    const choices = [...cards.map(([id, { label }]) => /** @type {[string, string]} */ ([id, label])), /** @type {[string, string]} */ ([NO_CARD, "no GPU"])];
+    const chosen = this.#beside ? chosenCard(cards.map(([id]) => id)) : NO_CARD;
+    const onChange = (/** @type {string} */ card) => {
+      this.#beside = card !== NO_CARD;
+      if (this.#beside) chooseCard(card);
+      else this.#draw();
+    };
+    return list({ name: "race-card", label: "Beside it, by forecast", choices, chosen, onChange });
   }
 
   /** The model to look at, where there are several, and the line with its loss read. */
@@ -256,13 +330,15 @@ export class Show {
     };
     const readable = this.#points.all.some(({ readS }) => readS !== null);
     // Whoever is at a control must not lose it to a new point.
-    const state = JSON.stringify([groups, this.#group, readable]);
+    const offers = this.#withoutGpu && Object.values(this.#forecasts).some((each) => forecastSeries(each, this.#group).length > 0);
+    const state = JSON.stringify([groups, this.#group, readable, offers, this.#beside, offers && chosenCard()]);
     if (this.#choose.dataset.drawn === state) return;
     const focused = this.#choose.contains(document.activeElement) ? document.activeElement?.id : "";
     this.#choose.dataset.drawn = state;
     const several = groups.length > 1;
     this.#choose.replaceChildren(
       several ? list({ name: "race-group", label: "Shown", choices, chosen: this.#group, onChange }) : html("p", { class: "race-what" }, titleOf(this.#group)),
+      ...(offers ? [this.#cardList()] : []),
       ...(readable ? [this.#readSwitch()] : []),
     );
     if (focused) /** @type {HTMLElement | null} */ (this.#choose.querySelector(`#${focused}`))?.focus();
@@ -277,14 +353,15 @@ export class Show {
     return html("label", { class: "race-switch" }, input, html("span", {}, "Also show it with the loss read at every step"));
   }
 
-  /** @param {boolean} hasRecorded */
-  #caveatText(hasRecorded) {
+  /** @param {boolean} hasRecorded @param {boolean} hasForecast */
+  #caveatText(hasRecorded, hasForecast) {
     const threads = this.#facts.get("browser_cpu")?.threads ?? this.#points.all[0]?.facts.threads;
     const counted = threads === undefined ? "" : `, here with ${threads} ${threads === 1 ? "thread" : "threads"}`;
     const recorded = hasRecorded ? " Dotted lines were recorded on other machines." : "";
+    const forecast = hasForecast ? " The hatched band is a forecast for PyTorch, whose GPU no browser slows down." : "";
     return (
       `The browser’s CPU line is WebAssembly${counted}. PyTorch is faster on the same cores, ` +
-      `so the ratio of GPU to CPU in the browser is not PyTorch’s.${recorded}`
+      `so the ratio of GPU to CPU in the browser is not PyTorch’s.${recorded}${forecast}`
     );
   }
 
@@ -304,7 +381,7 @@ export class Show {
     remove({ race: true });
     this.#hasSoftware = false;
     this.#enter("idle");
-    this.#say("Cleared.");
+    this.#say("Forgotten.");
     this.host.start.focus();
   }
 }
