@@ -27,6 +27,13 @@ FLAWS = """() => [...document.querySelectorAll("svg")].map((svg) => {
   return [...outside.map(({ said }) => `${said} runs out`), ...pairs];
 })"""
 
+COLOURS = """() => {
+  const of = (what, name) =>
+    [...document.querySelectorAll(`svg :is(${what})`)].map((e) => getComputedStyle(e)[name]);
+  const text = of("text:not(.count), tspan", "fill");
+  return { text, fills: of("rect, path, circle", "fill").filter((fill) => fill !== "none") };
+}"""
+
 
 @pytest.fixture(scope="module")
 def flaws(browser: Browser) -> dict[str, Any]:
@@ -46,3 +53,22 @@ def flaws(browser: Browser) -> dict[str, Any]:
 def test_words_keep_apart_and_inside(flaws: dict[str, Any], name: str) -> None:
     """Each text is whole, with the fonts of this machine."""
     assert [] == flaws[name]
+
+
+def test_forced_colours_take_the_drawings_along(browser: Browser) -> None:
+    """Where the system chooses the colours, lines, words and boxes have its own, on any palette."""
+    page = browser.new_page(color_scheme="dark", forced_colors="active")
+    drawings = "".join((REPOSITORY / DRAWINGS / f"{name}.svg").read_text() for name in NAMES)
+    page.set_content(
+        '<body data-md-color-scheme="default"><p style="color: CanvasText; background: Canvas">'
+        f'<figure class="drawing">{drawings}</figure>'
+    )
+    page.add_style_tag(path=REPOSITORY / STYLE)
+    of = "(element) => [getComputedStyle(element).color, getComputedStyle(element).backgroundColor]"
+    words, ground = page.locator("p").evaluate(of)
+
+    drawn = page.evaluate(COLOURS)
+
+    assert set() == set(drawn["text"]) - {words}
+    assert set() == set(drawn["fills"]) - {words, ground}
+    page.close()
