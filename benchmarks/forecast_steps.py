@@ -22,6 +22,7 @@ from lesson_code.models import MNISTClassifier, SmallResNet, TinyClassifier
 from results.forecasts import CountedStep
 
 MNIST_BATCHES = (16, 64, 256, 1024, 4096)
+RESIDUAL_BATCHES = (64, 256, 1024)
 RESNET_BATCHES = (32, 64, 128, 256)
 GPT2_BATCHES = (4, 8, 16, 32)
 HALVES = ("bfloat16", "float16")
@@ -83,12 +84,6 @@ def recipes() -> Iterator[Recipe]:
             MNISTClassifier,
             images,
         )
-        yield Recipe(
-            f"resnet_{batch}",
-            f"the small residual network and Adam, batches of {batch}",
-            SmallResNet,
-            images,
-        )
         for hidden in HIDDEN_WIDTHS:
             yield Recipe(
                 f"race_{hidden[0]}_{batch}",
@@ -98,6 +93,13 @@ def recipes() -> Iterator[Recipe]:
                 images,
                 formats=("float32",),
             )
+    for batch in RESIDUAL_BATCHES:
+        yield Recipe(
+            f"resnet_{batch}",
+            f"the small residual network and Adam, batches of {batch}",
+            SmallResNet,
+            (batch, 1, 28, 28),
+        )
     for width in step_sweep.WIDTHS:
         for batch in step_sweep.BATCH_SIZES:
             yield Recipe(

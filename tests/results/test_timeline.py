@@ -47,7 +47,7 @@ def sums(model: Model, batch: int, fused: bool) -> tuple[int, int, int]:
     ("step", "model", "fused"),
     [
         *((f"mnist_{batch}", "mnist", False) for batch in (16, 64, 256, 1024, 4096)),
-        *((f"resnet_{batch}", "resnet", False) for batch in (16, 64, 256, 1024, 4096)),
+        *((f"resnet_{batch}", "resnet", False) for batch in (64, 256, 1024)),
         ("fused_64", "mnist", True),
         ("tiny_32", "tiny", False),
         ("large_1024", "large", False),
