@@ -13,7 +13,9 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 from torch.utils.data import DistributedSampler, TensorDataset
 
+from lesson_code.benchmarks.how_we_measure import print_readings
 from lesson_code.foundations.modules import DigitClassifier
+from lesson_code.gpu_training.float16_arithmetic import spacing
 from lesson_code.gpu_training.float_formats import BFLOAT16, FLOAT16, FLOAT32, TF32
 from lesson_code.lab.fused_kernel import in_pytorch
 from lesson_code.models import MNISTClassifier, parameter_count
@@ -166,3 +168,59 @@ def test_every_number_in_a_drawing_is_computed(name: str) -> None:
 def test_each_computed_drawing_is_there(name: str) -> None:
     """A drawing that was renamed takes its numbers along."""
     assert name in NAMES
+
+
+def paths(name: str, css: str) -> list[str]:
+    """What a drawing draws with a class, path by path, in the file's order."""
+    return [path.get("d", "") for path in svg(name).iter("path") if path.get("class") == css]
+
+
+def test_the_lost_update_is_drawn_to_scale() -> None:
+    """The arrow is to the distance of two marks as the update is to float16's spacing."""
+    left, right, _ = re.findall(r"M([\d.]+) ", paths("lost-update", "glyph")[0])
+    ((start, end),) = re.findall(r"M([\d.]+) .*H([\d.]+)", paths("lost-update", "new")[0])
+
+    drawn = (float(end) - float(start)) / (float(right) - float(left))
+
+    assert drawn == pytest.approx(1e-5 / spacing(0.1, FLOAT16), rel=0.01)
+
+
+def test_each_format_has_as_many_cells_as_bits() -> None:
+    """Row by row: the sign, the exponent, the fraction."""
+    classes = {"sign": "wall", "exponent": "tint new", "fraction": "part"}
+    formats = (FLOAT32, TF32, BFLOAT16, FLOAT16)
+    expected = {
+        "sign": [1 for _ in formats],
+        "exponent": [f.exponent_bits for f in formats],
+        "fraction": [f.fraction_bits for f in formats],
+    }
+
+    cells = {
+        part: [row.count("M") for row in paths("four-formats", css)]
+        for part, css in classes.items()
+    }
+
+    assert expected == cells
+
+
+def test_each_trip_is_an_arrow() -> None:
+    """Three kernels and one: an arrow for each tensor that is read or written."""
+    arrows = "".join(path.get("d", "") for path in svg("fused-kernel").iter("path"))
+
+    assert sum(map(int, trips())) == arrows.count("M")
+
+
+def test_the_drawn_clocks_read_as_it_says() -> None:
+    """Three clocks are wrong in the direction that is written beside them, and one is right."""
+    truth, *readings = print_readings().values()
+    way = {True: "too much", False: "too little"}
+    expected = [
+        "the work" if math.isclose(seconds, truth, rel_tol=0.01) else way[seconds > truth]
+        for seconds in readings
+    ]
+
+    verdicts = [
+        text.text for text in svg("clocks").iter("text") if "-text" in text.get("class", "")
+    ]
+
+    assert expected == verdicts
