@@ -124,7 +124,7 @@ def output(source: str, options: Options, md: Markdown) -> str:
             "records here what it prints.</p></figure>"
         )
     text = recording.shown.rstrip()
-    shown = f"<pre><code>{escape(text)}</code></pre>"
+    shown = printed_tables.text_html(text)
     if heads := printed_tables.read_heads(source):
         name = options["of"].partition(":")[2]
         shown = printed_tables.to_html(printed_tables.parts_of(text, heads), f"Printed by {name}")

@@ -19,6 +19,7 @@ from lesson_site import notebooks
 from lesson_site.errors import PageError
 from lesson_site.notebooks import FOLDER, NotebookError
 from lesson_site.page import current_page
+from lesson_site.printed_tables import text_html
 
 SHOWN = re.compile(r'^\[notebook: (?P<file>[\w.-]+)(?: from "(?P<first>.+)" to "(?P<last>.+)")?\]$')
 COLAB = re.compile(r"^\[open in Colab: (?P<file>[\w.-]+)\]$")
@@ -115,8 +116,7 @@ def _output(content: dict[str, Any], where: str) -> str:
     caption = f"<figcaption>Recorded on {escape(where)}.</figcaption>"
     runs = f' data-runs="{escape(content["runs"])}"' if "runs" in content else ""
     if content["output_type"] == "stream":
-        text = escape(content["text"].rstrip())
-        return f'<figure class="output"{runs}><pre><code>{text}</code></pre></figure>'
+        return f'<figure class="output"{runs}>{text_html(content["text"].rstrip())}</figure>'
     image = content.get("data", {}).get("image/png")
     if image is None:
         raise PageError(f"an output of a kind that pages do not show: {content['output_type']}")

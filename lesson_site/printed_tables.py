@@ -13,6 +13,7 @@ from html import escape
 
 from lesson_site.errors import PageError
 
+NARROW = 45  # letters of a printed line for which a telephone has room
 CELL = re.compile(r"\S+(?: \S+)*")
 WORD = re.compile(r"\w+|%")
 NUMBER = re.compile(r"[-+±(]?(?:\d|inf|nan)")
@@ -129,6 +130,13 @@ def _filled(row: Cells, columns: Sequence[tuple[int, int]]) -> list[str]:
     return filled
 
 
+def text_html(text: str) -> str:
+    """A printed text; its long lines wrap on narrow screens unless columns would be torn."""
+    torn = any(len(line) > NARROW and len(_cells(line)) > 1 for line in text.splitlines())
+    wraps = "" if torn else ' class="wraps"'
+    return f"<pre{wraps}><code>{escape(text)}</code></pre>"
+
+
 def to_html(parts: Sequence[Table | str], label: str) -> str:
     """Tables that move sideways inside themselves on a narrow screen, and the text between them.
 
@@ -139,7 +147,7 @@ def to_html(parts: Sequence[Table | str], label: str) -> str:
     html = []
     for number, part in enumerate(parts, start=1):
         if isinstance(part, str):
-            html.append(f"<pre><code>{escape(part)}</code></pre>")
+            html.append(text_html(part))
             continue
         name = escape(label if len(parts) == 1 else f"{label}, part {number}")
         html.append(

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from lesson_site.errors import PageError
-from lesson_site.printed_tables import Table, parts_of, read_heads, to_html
+from lesson_site.printed_tables import Table, parts_of, read_heads, text_html, to_html
 
 TWO_LINES = """\
                    lost at    error
@@ -102,6 +102,20 @@ def test_rows_and_columns_have_names_and_numbers_their_side() -> None:
     assert '<th scope="col" class="words">it</th>' in html
     assert '<td class="words">stays</td>' in html
     assert "&lt;1&gt;" in html
+
+
+@pytest.mark.parametrize(
+    ("text", "wraps"),
+    [
+        (f"a sentence of {'many ' * 20}words", True),
+        ("short  columns", True),
+        (f"a sentence of {'many ' * 20}words\nshort  columns", True),
+        (f"long{' ' * 60}columns", False),
+    ],
+)
+def test_only_long_columns_do_not_wrap(text: str, wraps: bool) -> None:
+    """A sentence goes on in the next line; a row of columns stays one line."""
+    assert wraps == text_html(text).startswith('<pre class="wraps">')
 
 
 @pytest.mark.parametrize(
