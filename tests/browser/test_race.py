@@ -223,7 +223,7 @@ def test_a_race_loads_runs_and_ends(page: Page, site: str) -> None:
 
 
 def test_a_race_joins_the_charts_without_a_file(page: Page, site: str) -> None:
-    """Its times are drawn where the lesson first asks who is faster."""
+    """Its times are drawn where the lesson first asks who is faster, and where scale begins."""
     race(page, site)
     expect(status(page)).to_contain_text("the charts of this site show it beside theirs")
 
@@ -234,6 +234,10 @@ def test_a_race_joins_the_charts_without_a_file(page: Page, site: str) -> None:
     expect(hook.locator("text", has_text="raced in your browser")).to_have_count(1)
     expect(hook.locator("text", has_text="CPU, your machine")).to_have_count(1)
     expect(hook.locator("text", has_text="GPU, your machine")).to_have_count(1)
+    page.goto(f"{site}gpu-training/when-a-gpu-helps/#where-the-crossing-lies")
+    curves = page.locator("figure.chart-race text", has_text=", your machine")
+    curves.first.scroll_into_view_if_needed()
+    expect(curves).to_have_count(2)
 
 
 def test_a_race_stands_in_the_tables_of_browsers_beside_a_file(page: Page, site: str) -> None:
