@@ -81,7 +81,7 @@ def test_the_tests_of_pages_are_found_without_pytorch() -> None:
     left_out = re.findall(r"[\w/]+\.py", found.stdout.strip().splitlines()[-1])
     assert all("torch" in packages_of(REPOSITORY / "tests" / name) for name in left_out)
     found_ones = re.findall(r"^tests/\S+\.py", found.stdout, re.MULTILINE)
-    assert 5 * len(left_out) < len(found_ones)
+    assert 3 * len(left_out) < len(found_ones)  # most of them need none
 
 
 def test_the_whole_suite_is_not_passed_off_as_complete() -> None:
