@@ -23,7 +23,7 @@ export class ContinueReading extends HTMLElement {
 
 /** Beside the minutes of a track: how many of its pages were opened. @param {string[]} opened */
 function tellTracks(opened) {
-  for (const track of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-track]"))) {
+  for (const track of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(".map [data-track]"))) {
     const { track: folder, pages } = track.dataset;
     const count = opened.filter((address) => address.startsWith(`${folder}/`)).length;
     if (count && !track.firstElementChild) track.append(make("strong", { textContent: `, ${count} of ${pages} pages opened` }));
