@@ -64,7 +64,6 @@ docs_dir: docs
 site_dir: {site}
 theme: {{custom_dir: "{repository}/docs/overrides"}}
 watch: []
-not_in_nav: corrections.md
 nav:
 """
 
@@ -251,8 +250,6 @@ def small_site(root: Path, nav: str, below: str, *, finished: bool = True) -> It
     """
     site = root / "served" / below
     (root / "docs" / "assets").symlink_to(REPOSITORY / "docs" / "assets")
-    # Every page's footer leads to it
-    (root / "docs" / "corrections.md").write_text("# What we corrected\n", encoding="utf-8")
     with serving(root / "served") as server:
         address = f"http://127.0.0.1:{server.server_port}/{below}/"
         settings = SMALL_SITE.format(repository=REPOSITORY, address=address, site=site)

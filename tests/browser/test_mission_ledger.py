@@ -46,7 +46,9 @@ PREDICT = """async (option) => {
   mission.change((state) => { state.act1.prediction = option; });
 }"""
 RUN_AXE = """async () => {
-  await Promise.allSettled(document.getAnimations().map(({ finished }) => finished));
+  // What follows the scroll, as fades at edges do, never finishes.
+  const running = document.getAnimations().filter(({ timeline }) => timeline === document.timeline);
+  await Promise.allSettled(running.map(({ finished }) => finished));
   const include = [["memory-ledger"], ["mission-reveal"], ["mission-tradeoff"]];
   const { violations } = await axe.run({ include }, { resultTypes: ["violations"] });
   const said = (id) => ({ html }) => `${id}: ${html.slice(0, 120)}`;
