@@ -18,11 +18,18 @@ from markdown.inlinepatterns import InlineProcessor
 from markdown.preprocessors import Preprocessor
 
 from lesson_site.errors import PageError
-from lesson_site.numbering import FRONT_MATTER, SETTINGS, TITLE, Section, section_of, sections
+from lesson_site.numbering import (
+    FRONT_MATTER,
+    SETTINGS,
+    TITLE,
+    WHOLE,
+    Section,
+    section_of,
+    sections,
+)
 from lesson_site.page import current_page, line_of
 from lesson_site.reading_time import minutes
 
-WHOLE = "[whole lesson]"
 REFERENCE = r"\[\[section:(?P<slug>[\w-]+)(?P<anchor>#[\w-]+)?\]\]"
 
 

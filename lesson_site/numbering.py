@@ -15,6 +15,7 @@ import yaml
 
 SETTINGS = Path("mkdocs.yml")
 FOLDER = "gpu-training"
+WHOLE = "[whole lesson]"  # on a line of its own, where all sections go
 FRONT_MATTER = re.compile(r"\A---\n(.*?\n)---\n", re.DOTALL)
 TITLE = re.compile(r"^# (?P<title>.+?)(?: \{.*\})?$", re.MULTILINE)
 
@@ -78,8 +79,7 @@ def section_of(source: Path) -> Section | None:
 
 def pages_below(folder: str) -> list[Path]:
     """The navigation's Markdown files in a folder of ``docs``, in order."""
-    settings = yaml.load(SETTINGS.read_text(encoding="utf-8"), _Loader)
-    listed = list(_every(settings.get("nav", [])))
+    listed = _every(_navigation(SETTINGS.resolve(), SETTINGS.stat().st_mtime_ns))
     return [Path("docs") / page for page in listed if page.startswith(f"{folder}/")]
 
 
@@ -93,11 +93,15 @@ def _every(entry: Any) -> Iterator[str]:
 
 
 @cache
-def _sections(settings: Path, _changed: int) -> tuple[Section, ...]:
-    navigation = yaml.load(settings.read_text(encoding="utf-8"), _Loader).get("nav", [])
+def _navigation(settings: Path, _changed: int) -> Any:
+    return yaml.load(settings.read_text(encoding="utf-8"), _Loader).get("nav", [])
+
+
+@cache
+def _sections(settings: Path, changed: int) -> tuple[Section, ...]:
     listed = [
         (part, Path(page).stem)
-        for _, track in _named(navigation)
+        for _, track in _named(_navigation(settings, changed))
         for part, pages in _named(track)
         for page in _pages(pages)
         if Path(page).parent.name == FOLDER

@@ -15,7 +15,7 @@ from markdown.inlinepatterns import InlineProcessor
 from markdown.treeprocessors import Treeprocessor
 
 from lesson_site.errors import PageError
-from lesson_site.numbering import FRONT_MATTER, pages_below, section_of, sections
+from lesson_site.numbering import FRONT_MATTER, WHOLE, pages_below, section_of, sections
 from lesson_site.page import current_page
 from lesson_site.sections import SectionError, read_section
 from results import recorded
@@ -110,7 +110,7 @@ class Minutes(InlineProcessor):
         """The words, in an element that names the track."""
         # The lesson on one page is none of its pages.
         texts = [page.read_text(encoding="utf-8") for page in pages_below(m["folder"])]
-        texts = [text for text in texts if "\n[whole lesson]\n" not in text]
+        texts = [text for text in texts if WHOLE not in text.splitlines()]
         if not texts:
             raise PageError(f"{m[0]}: the navigation has no page in {m['folder']!r}")
         counted = {"data-track": m["folder"], "data-pages": str(len(texts))}

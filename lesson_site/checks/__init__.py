@@ -42,7 +42,7 @@ from pymdownx.blocks.block import Block, type_integer
 
 from lesson_site.checks.options import Check, read_check
 from lesson_site.errors import PageError
-from lesson_site.lesson_pages import WHOLE
+from lesson_site.numbering import WHOLE
 from lesson_site.page import Page, current_page, line_of
 from lesson_site.sections import Section, SectionError
 
