@@ -1,7 +1,7 @@
 // <race-gpu data-mb-jspi data-mb-asyncify data-recorded data-apart [data-most-batch]>: the lesson's
 // training step on the reader's CPU and GPU, raced in the page at growing sizes.
 //
-// This is what stands there before the first press, which brings the rest: show.js, and its style. A
+// This is what is there before the first press, which brings the rest: show.js, and its style. A
 // race that this browser keeps brings them at once. So all here wears the site's own style.
 // data-most-batch keeps a test short.
 

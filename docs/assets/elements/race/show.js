@@ -86,7 +86,7 @@ export class Show {
   #read = false;
   /** By card, what PyTorch would reach; nothing before it came. @type {Forecasts} */
   #forecasts = {};
-  /** Whether a card stands beside a machine without a GPU. */
+  /** Whether a card is shown beside a machine without a GPU. */
   #beside = true;
   /** Points of another browser or version, which no new race may join. */
   #foreign = false;
@@ -105,7 +105,7 @@ export class Show {
     this.#loadForecasts();
   }
 
-  /** Without them nothing stands beside the CPU. */
+  /** Without them the CPU has nothing beside it. */
   async #loadForecasts() {
     this.#forecasts = await apart(this.host).catch(() => ({}));
     this.#draw();
@@ -294,7 +294,7 @@ export class Show {
     return points.length > 0 && points.every(({ racer, facts }) => racer === "browser_cpu" || facts.software);
   }
 
-  /** What stands beside a machine without a GPU; null where nothing does. */
+  /** The forecast beside a machine without a GPU; null where there is none. */
   get #forecast() {
     if (!this.#withoutGpu || !this.#beside) return null;
     return this.#forecasts[chosenCard(Object.keys(this.#forecasts))] ?? null;
@@ -305,7 +305,7 @@ export class Show {
     return verdictOf(this.#points, this.#group) || forecastVerdict(this.#points, this.#group, this.#forecast);
   }
 
-  /** Which card stands beside the CPU. */
+  /** The list of cards to show beside the CPU. */
   #cardList() {
     const cards = Object.entries(this.#forecasts);
     const choices = [...cards.map(([id, { label }]) => /** @type {[string, string]} */ ([id, label])), /** @type {[string, string]} */ ([NO_CARD, "no GPU"])];
