@@ -36,7 +36,7 @@ build: $(VENV)/.site $(VENDORED) ## Build the static site into site/, and check 
 	$(RUN) -m mkdocs build --strict
 	$(RUN) -m lesson_site finish site
 
-COVERING = --cov=lesson_code --cov-report=
+COVERING = --cov=lesson_code --cov=graders --cov-report=
 # Every line that a page shows was run by some test.
 define ALL_SHOWN
 	@mkdir -p build

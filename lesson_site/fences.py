@@ -206,7 +206,7 @@ def _highlighted(section: Section, marked: list[int] | None = None, kind: str = 
 def _file_link(section: Section, md: Markdown, title: str | None = None) -> str:
     href = current_page(md).code(section.file)
     lines = f", lines {section.numbers[0]} to {section.numbers[-1]}" if section.name else ""
-    return f'<a href="{escape(href)}">{escape(title or "lesson_code/" + section.file)}</a>{lines}'
+    return f'<a href="{escape(href)}">{escape(title or section.path.as_posix())}</a>{lines}'
 
 
 def _printed_by(target: str, md: Markdown) -> str:

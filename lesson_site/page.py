@@ -5,6 +5,8 @@ from pathlib import Path
 
 from markdown import Markdown
 
+from lesson_site.sections import BESIDE
+
 
 @dataclass(frozen=True)
 class Page:
@@ -24,8 +26,8 @@ class Page:
         return "../" * self.url.removeprefix("./").count("/") or "./"
 
     def code(self, file: str) -> str:
-        """The way from this page to a file of ``lesson_code``."""
-        return f"{self.root}code/{file}"
+        """The way from this page to a file of ``lesson_code``, or of ``graders/``."""
+        return f"{self.root}{file}" if file.startswith(BESIDE) else f"{self.root}code/{file}"
 
 
 def current_page(md: Markdown) -> Page:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 CODE_FOLDER = Path("lesson_code")
+BESIDE = "graders/"  # the room beside it of which pages show a few checks
 MARKER = re.compile(r"^\s*# --8<-- \[(?P<edge>start|end):(?P<name>[\w-]+)\]\s*$")
 
 
@@ -21,7 +22,7 @@ class Section:
     """Lines of a module that may stand on a page.
 
     Attributes:
-        file: The module, relative to ``lesson_code``.
+        file: The module, relative to ``lesson_code``; or from ``graders/`` on.
         name: The section's name; empty for a whole file.
         lines: Its lines without markers and without common indentation.
         numbers: The line number in the file of each line, counted from one.
@@ -31,6 +32,11 @@ class Section:
     name: str
     lines: tuple[str, ...]
     numbers: tuple[int, ...]
+
+    @property
+    def path(self) -> Path:
+        """The module, relative to the repository's root."""
+        return path_of(self.file)
 
     @property
     def text(self) -> str:
@@ -45,8 +51,9 @@ def read_section(target: str, folder: Path = CODE_FOLDER) -> Section:
         SectionError: If the file or the section does not exist, or a marker lacks its partner.
     """
     file, _, name = target.partition(":")
-    path = folder / file
-    if not path.resolve().is_relative_to(folder.resolve()):
+    path = path_of(file, folder)
+    room = folder.parent / BESIDE if file.startswith(BESIDE) else folder
+    if not path.resolve().is_relative_to(room.resolve()):
         raise SectionError(f"{target}: the file lies outside {folder}; show a file inside it")
     try:
         source = path.read_text(encoding="utf-8").splitlines()
@@ -59,9 +66,14 @@ def read_section(target: str, folder: Path = CODE_FOLDER) -> Section:
     return found[name]
 
 
+def path_of(file: str, folder: Path = CODE_FOLDER) -> Path:
+    """Where a module lies that pages name: in the folder of lesson code, or in the room beside."""
+    return (folder.parent if file.startswith(BESIDE) else folder) / file
+
+
 def sections_of(file: str, folder: Path = CODE_FOLDER) -> dict[str, Section]:
     """All named sections of a file."""
-    source = (folder / file).read_text(encoding="utf-8").splitlines()
+    source = path_of(file, folder).read_text(encoding="utf-8").splitlines()
     return {name: section for name, section in _sections(file, source).items() if name}
 
 

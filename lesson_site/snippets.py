@@ -6,7 +6,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lesson_site import notebooks
-from lesson_site.sections import CODE_FOLDER, Section, SectionError, read_section, sections_of
+from lesson_site.sections import (
+    BESIDE,
+    CODE_FOLDER,
+    Section,
+    SectionError,
+    path_of,
+    read_section,
+    sections_of,
+)
 
 PAGES = Path("docs")
 # In a fence's first line, in the body of lesson-compare, and in the options of a check.
@@ -52,12 +60,17 @@ def shown_sections(pages: Path = PAGES) -> list[Shown]:
 def orphans(pages: Path = PAGES, code: Path = CODE_FOLDER) -> list[str]:
     """Sections of lesson code that no page shows."""
     shown = {section.target for section in shown_sections(pages)}
-    existing = [
-        f"{path.relative_to(code).as_posix()}:{name}"
-        for path in sorted(code.rglob("*.py"))
-        for name in sections_of(path.relative_to(code).as_posix(), code)
-    ]
+    existing = [f"{file}:{name}" for file in _modules(code) for name in sections_of(file, code)]
     return [target for target in existing if target not in shown]
+
+
+def _modules(code: Path) -> list[str]:
+    """Every module that may have sections, as pages name it."""
+    own = [path.relative_to(code).as_posix() for path in code.rglob("*.py")]
+    beside = [
+        path.relative_to(code.parent).as_posix() for path in path_of(BESIDE, code).rglob("*.py")
+    ]
+    return sorted([*own, *beside])
 
 
 def recorded_targets(device: str, pages: Path = PAGES) -> list[str]:
@@ -90,11 +103,11 @@ def untested(report: Path, pages: Path = PAGES, code: Path = CODE_FOLDER) -> lis
         except SectionError as problem:
             problems.append(f"{shown.where}: {problem}")
             continue
-        lines = _untested_lines(section, missing.get((code / section.file).as_posix()))
+        lines = _untested_lines(section, missing.get(path_of(section.file, code).as_posix()))
         if lines:
             which = ", ".join(map(str, lines))
             problems.append(
-                f"{code / section.file}:{lines[0]}: {shown.where} shows {shown.target}, "
+                f"{path_of(section.file, code)}:{lines[0]}: {shown.where} shows {shown.target}, "
                 f"but no test runs {'line' if len(lines) == 1 else 'lines'} {which}; add a test"
             )
     return problems

@@ -40,7 +40,7 @@ def switches(source: str, options: Options, md: Markdown) -> str:
         or set(recording.data) != set(states)
     ):
         raise PageError(f"{options['of']} must be recorded, with data for each combination")
-    file, href = f"lesson_code/{section.file}", current_page(md).code(section.file)
+    file, href = section.path.as_posix(), current_page(md).code(section.file)
     rows = "".join(
         _row(state, str(sentences[state]), recording.data[state].get("line")) for state in states
     )

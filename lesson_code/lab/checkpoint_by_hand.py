@@ -18,9 +18,10 @@ import torch
 from torch import nn
 from torch.utils import checkpoint as of_torch
 
-from lesson_code.lab.checker import report
-from lesson_code.lab.checker.loading import AnswerError, load
-from lesson_code.lab.checker.points import judge, require, todo
+from graders import report
+from graders.answers import AnswerError, load
+from graders.checks import require, todo
+from graders.judging import judge
 from lesson_code.lab.models import BlockStack
 from lesson_code.saved_tensors import SavedBytes
 
@@ -309,7 +310,7 @@ def main(arguments: list[str] | None = None) -> int:
     except (AnswerError, OSError) as problem:
         print(f"error: {problem}", file=sys.stderr)
         return 2
-    outcomes = [judge(check, answer) for check in CHECKS]
+    outcomes = [judge(check, answer, options.file) for check in CHECKS]
     for result in outcomes:
         print(report.line(result))
     print(report.total(outcomes))

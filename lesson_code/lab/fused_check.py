@@ -11,9 +11,9 @@ from pathlib import Path
 
 import torch
 
+from graders.answers import AnswerError, load
+from graders.checks import WrongAnswerError, require
 from lesson_code.devices import choose_device
-from lesson_code.lab.checker.loading import AnswerError, load
-from lesson_code.lab.checker.points import WrongAnswerError, require
 from lesson_code.lab.fused_extension import cpp_operation, cuda_kernel
 from lesson_code.lab.fused_kernel import (
     Operation,

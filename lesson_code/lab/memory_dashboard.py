@@ -28,8 +28,8 @@ from torch.optim import SGD
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
+from graders.answers import AnswerError, load
 from lesson_code.devices import choose_device
-from lesson_code.lab.checker.loading import AnswerError, load
 
 STEPS = 4
 CHECKED_STEPS = 6

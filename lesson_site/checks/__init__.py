@@ -239,7 +239,7 @@ class CheckBlock(Block):
         href = current_page(self.md).code(section.file)
         caption.text = AtomicString(
             self.md.htmlStash.store(
-                f'<a href="{escape(href)}">lesson_code/{escape(section.file)}</a>'
+                f'<a href="{escape(href)}">{escape(section.path.as_posix())}</a>'
             )
         )
 

@@ -83,7 +83,7 @@ def pack_lab(site: Path, starter: Path = LAB_STARTER, subset: Path = SUBSET) -> 
 def pack_exercises(site: Path, package: Path = SUBSET.parent) -> Path | None:
     """Write the archive of the lab into ``site``, if the site has it.
 
-    It unpacks to one folder with the four exercises, and the package that they import and that
+    It unpacks to one folder with the four exercises, the package that they import, and the one that
     grades them: in that folder, `python -m lesson_code.lab check 1 01_gpu_basics.py` works.
 
     Args:
@@ -96,9 +96,10 @@ def pack_exercises(site: Path, package: Path = SUBSET.parent) -> Path | None:
     if not (site / EXERCISES_PAGE).is_file():
         return None
     starter = package / EXERCISES_STARTER.relative_to(SUBSET.parent)
-    files = [*package.rglob("*.py"), *(package / SUBSET.name).iterdir()]
+    graders = package.parent / "graders"
+    files = [*package.rglob("*.py"), *graders.rglob("*.py"), *(package / SUBSET.name).iterdir()]
     members = {
-        f"{EXERCISES_FOLDER}/lesson_code/{path.relative_to(package).as_posix()}": path.read_bytes()
+        f"{EXERCISES_FOLDER}/{path.relative_to(package.parent).as_posix()}": path.read_bytes()
         for path in files
     }
     members |= {

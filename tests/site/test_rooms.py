@@ -30,8 +30,13 @@ EXTRA = {
     "lesson_code/foundations/lab/starter/checks/worker.py": {"keeper"},
     "lesson_code/lab/triton_kernel.py": {"triton"},  # a kernel in Triton's language
     # For learners who grade their exercises with pytest.
-    "lesson_code/lab/checker/conftest.py": {"pytest"},
-    "lesson_code/lab/checker/as_tests.py": {"pytest"},
+    "graders/lab/conftest.py": {"pytest"},
+    "graders/lab/as_tests.py": {"pytest"},
+    # Commands that learners know; they lead to the graders.
+    **{
+        f"lesson_code/lab/{name}.py": {"graders"}
+        for name in ("__main__", "checkpoint_by_hand", "fused_check", "memory_dashboard")
+    },
     # Who builds the notebook has them; who builds the site need not.
     "lesson_site/notebooks.py": {"jupytext", "nbclient", "nbformat", "PIL"},
     # Who exports the race's training steps has them; what they write is committed.
@@ -108,6 +113,11 @@ def plain_modules() -> set[str]:
 def test_lesson_code_knows_nobody() -> None:
     """What pages show runs with PyTorch, torchvision and the standard library alone."""
     assert [] == strangers("lesson_code", {"torch", "torchvision", "lesson_code"})
+
+
+def test_the_graders_know_lesson_code_alone() -> None:
+    """What judges an answer runs with PyTorch, the standard library and lesson code."""
+    assert [] == strangers("graders", {"torch", "torchvision", "graders", "lesson_code"})
 
 
 def test_the_site_needs_no_torch() -> None:

@@ -136,7 +136,7 @@ def answer(tmp_path: Path, *changes: tuple[str, str]) -> Path:
 def test_the_page_s_solution_passes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Five checks, five passes."""
     assert 0 == main([str(answer(tmp_path))])
-    assert "5 of 5 pass." in capsys.readouterr().out
+    assert "5 of 5 passed." in capsys.readouterr().out
 
 
 WRONG = {
@@ -173,7 +173,7 @@ def test_a_wrong_checkpoint_fails_the_right_check(
     report = " ".join(capsys.readouterr().out.split())
     assert f"TODO {check} " in report
     failed = report.split(f"TODO {check} ")[1].split("TODO ")[0]
-    assert "FAIL" in failed
+    assert "WRONG" in failed
     assert says in failed
 
 

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 import torch
 
+from graders.checks import WrongAnswerError
 from lesson_code.lab import fused_check, fused_kernel
-from lesson_code.lab.checker.points import WrongAnswerError
 from lesson_code.lab.fused_kernel import Operation, fused_pytorch, in_pytorch
 from tests.building import REPOSITORY
 

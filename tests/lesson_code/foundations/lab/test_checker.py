@@ -282,7 +282,7 @@ def test_not_even_a_daemon_outlives_the_checks(tmp_path: Path) -> None:
 
 def test_both_labs_end_processes_in_the_same_way() -> None:
     """Each is handed out without the other, so each has the file."""
-    ours = REPOSITORY / "lesson_code" / "lab" / "checker" / "keeper.py"
+    ours = REPOSITORY / "graders" / "keeper.py"
 
     assert ours.read_bytes() == (STARTER / "checks" / "keeper.py").read_bytes()
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from graders.checks import checks_in, unit
 from lesson_code.lab.__main__ import FILES
-from lesson_code.lab.checker.points import checks_of
 from lesson_code.lab.todos import open_todos
-from tests.lesson_code.lab.answers import LAB, WrongAnswer, outcomes, wrong_answers
+from tests.graders.lab.answers import LAB, WrongAnswer, outcomes, wrong_answers
 
 EXERCISES = [n for n in FILES if (LAB / "solution" / FILES[n]).is_file()]
 TODOS = {1: 6, 2: 8, 3: 6, 4: 8}
@@ -27,8 +27,8 @@ def test_the_solution_passes(exercise: int) -> None:
     """Everything that this machine can check passes; what needs a GPU says so."""
     found = outcomes(exercise, _file("solution", exercise))
 
-    assert {"pass"} == {o.state for o in found} - {"skipped"}
-    assert all(o.message == "needs a CUDA GPU" for o in found if o.state == "skipped")
+    assert {"passed"} == {o.state for o in found} - {"cannot be judged here"}
+    assert all(o.says == "needs a CUDA GPU" for o in found if o.state == "cannot be judged here")
     assert not any(o.advice for o in found)
 
 
@@ -37,8 +37,10 @@ def test_the_starter_is_not_done_yet(exercise: int) -> None:
     """An untouched starter is neither wrong nor right, and each of its TODOs is asked for."""
     found = outcomes(exercise, _file("starter", exercise))
 
-    assert [] == [o for o in found if o.state not in ("not done yet", "skipped")]
-    assert {o.todo for o in found} == {check.todo for check in checks_of(exercise)}
+    assert [] == [o for o in found if o.state not in ("not done yet", "cannot be judged here")]
+    assert {o.todo for o in found} == {
+        check.todo for check in checks_in(unit(f"lab.exercise_{exercise}"))
+    }
 
 
 @pytest.mark.parametrize("exercise", EXERCISES)
@@ -46,7 +48,7 @@ def test_every_todo_is_checked_and_marked(exercise: int) -> None:
     """The TODOs of the checks are those that the starter's text has."""
     marked = {todo.split()[0] for todo in open_todos(str(_file("starter", exercise)))}
 
-    assert {check.todo for check in checks_of(exercise)} == marked
+    assert {check.todo for check in checks_in(unit(f"lab.exercise_{exercise}"))} == marked
     assert [] == open_todos(str(_file("solution", exercise)))
 
 
@@ -88,7 +90,7 @@ def _head(code: str) -> str:
 def test_a_wrong_answer_is_caught(wrong: WrongAnswer, tmp_path: Path) -> None:
     """The check that is meant for it fails with the right words, and no other one does."""
     found = outcomes(wrong.exercise, wrong.write(tmp_path))
-    failed = {o.todo: o.message for o in found if o.state not in ("pass", "skipped")}
+    failed = {o.todo: o.says for o in found if o.state not in ("passed", "cannot be judged here")}
 
     assert wrong.todos == failed.keys(), failed
     assert any(wrong.says in message for message in failed.values()), failed

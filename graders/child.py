@@ -1,6 +1,6 @@
 """The process in which an answer runs: one line of JSON for each step, in order.
 
-First the list of checks, then whether the file could be imported, then what each check came to.
+First the list of checks, then whether the answer could be opened, then what each check came to.
 Where the system can fork there are two processes: one runs the answer, the other ends it.
 """
 
@@ -10,17 +10,18 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
-from lesson_code.lab.checker.keeper import keep_house
+from graders.keeper import keep_house
 
 
 def main(arguments: list[str]) -> None:
-    """Check a file: the exercise, the file's path, and the number of the first check to run."""
+    """Check an answer: the unit, its path, the number of the first check to run, and the seed."""
     import torch  # here, since PyTorch takes seconds, and a fork comes before
 
-    from lesson_code.lab.checker.loading import AnswerError, load
-    from lesson_code.lab.checker.points import checks_of, judge
+    from graders.answers import AnswerError, load
+    from graders.checks import checks_in, unit
+    from graders.judging import judge
 
-    exercise, path, first = int(arguments[0]), Path(arguments[1]), int(arguments[2])
+    name, path, first, seed = arguments[0], Path(arguments[1]), int(arguments[2]), int(arguments[3])
     with os.fdopen(os.dup(1), "w", encoding="utf-8") as out:
         # What the answer prints must not come between our lines, and it has nothing to read.
         nowhere = os.open(os.devnull, os.O_RDWR)
@@ -36,16 +37,17 @@ def main(arguments: list[str]) -> None:
             print(json.dumps(what), file=out, flush=True)
 
         torch.set_num_threads(1)
-        checks = checks_of(exercise)
-        tell([[check.todo, check.title] for check in checks])
+        module = unit(name)
+        checks = checks_in(module)
+        tell([[check.todo, check.title, check.limit_s] for check in checks])
         try:
-            answer = load(path)
+            answer = getattr(module, "opened", load)(path)
         except AnswerError as problem:
             tell(str(problem))
             return
         tell("")
         for check in checks[first:]:
-            tell(asdict(judge(check, answer)))
+            tell(asdict(judge(check, answer, path, seed)))
 
 
 if __name__ == "__main__":

@@ -9,15 +9,16 @@ from pathlib import Path
 
 import pytest
 
+from graders.outcome import Outcome
+from graders.process import CheckerError, Deadlines, examine
+from graders.report import by_todo, line, passed, total
 from lesson_code.lab.__main__ import FILES, main
-from lesson_code.lab.checker.outcome import Outcome
-from lesson_code.lab.checker.report import by_todo, line, passed, total
-from lesson_code.lab.checker.run import CheckerError, Deadlines, examine
-from tests.lesson_code.lab.answers import LAB, MAIN
+from tests.graders.lab.answers import LAB, MAIN
 from tests.processes import gone
 
 SOLUTION = (LAB / "solution" / FILES[1]).read_text(encoding="utf-8").partition(MAIN)[0]
 # For what never ends. The checks of the other TODOs end in a second or so, on an idle machine.
+UNIT = "lab.exercise_1"
 SHORT = Deadlines(check_s=10)
 
 
@@ -38,10 +39,10 @@ def move_tensor(t, device):
         except:
             pass
 """
-    found = {o.todo: o for o in by_todo(examine(1, _answer(tmp_path, endless), SHORT))}
+    found = {o.todo: o for o in by_todo(examine(UNIT, _answer(tmp_path, endless), deadlines=SHORT))}
 
-    assert "did not finish in 10 s; look for a loop without an exit" == found["1.3"].message
-    assert {"pass"} == {
+    assert "did not finish in 10 s; look for a loop without an exit" == found["1.3"].says
+    assert {"passed"} == {
         o.state for todo, o in found.items() if todo in ("1.1", "1.2", "1.4", "1.5")
     }
 
@@ -49,10 +50,10 @@ def move_tensor(t, device):
 def test_a_check_that_ends_the_process_has_failed(tmp_path: Path) -> None:
     """What kills its process costs its own TODO and no other."""
     deadly = "import os\ndef move_model(model, device):\n    os._exit(0)\n"
-    found = {o.todo: o for o in by_todo(examine(1, _answer(tmp_path, deadly)))}
+    found = {o.todo: o for o in by_todo(examine(UNIT, _answer(tmp_path, deadly)))}
 
-    assert found["1.4"].message.startswith("took the whole process down")
-    assert {"pass"} == {found[todo].state for todo in ("1.1", "1.2", "1.3", "1.5")}
+    assert found["1.4"].says.startswith("took the whole process down")
+    assert {"passed"} == {found[todo].state for todo in ("1.1", "1.2", "1.3", "1.5")}
 
 
 def test_a_process_that_the_answer_started_ends_with_it(tmp_path: Path) -> None:
@@ -66,7 +67,7 @@ def move_tensor(t, device):
     pathlib.Path({str(note)!r}).write_text(str(started.pid))
     started.wait()
 """
-    list(examine(1, _answer(tmp_path, code), SHORT))
+    list(examine(UNIT, _answer(tmp_path, code), deadlines=SHORT))
 
     assert gone(int(note.read_text(encoding="utf-8")))
 
@@ -100,11 +101,11 @@ def move_tensor(t, device, note={str(note)!r}):
         noted(note)
     {ending}
 """
-    found = {o.todo: o.state for o in by_todo(examine(1, _answer(tmp_path, code)))}
+    found = {o.todo: o.state for o in by_todo(examine(UNIT, _answer(tmp_path, code)))}
 
     assert gone(int(note.read_text(encoding="utf-8")))
-    assert ("pass" if "return" in ending else "fail") == found["1.3"]
-    assert {"pass"} == {found[todo] for todo in ("1.1", "1.2", "1.4", "1.5")}
+    assert ("passed" if "return" in ending else "wrong") == found["1.3"]
+    assert {"passed"} == {found[todo] for todo in ("1.1", "1.2", "1.4", "1.5")}
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows has no fork")
@@ -120,21 +121,21 @@ def move_tensor(t, device, note={str(note)!r}):
     os._exit(0)
 """
     try:
-        found = {o.todo: o.state for o in by_todo(examine(1, _answer(tmp_path, code)))}
+        found = {o.todo: o.state for o in by_todo(examine(UNIT, _answer(tmp_path, code)))}
     finally:
         os.kill(int(note.read_text(encoding="utf-8")), signal.SIGKILL)
 
-    assert "fail" == found["1.3"]
-    assert {"pass"} == {found[todo] for todo in ("1.1", "1.2", "1.4", "1.5")}
+    assert "wrong" == found["1.3"]
+    assert {"passed"} == {found[todo] for todo in ("1.1", "1.2", "1.4", "1.5")}
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows has no fork")
 def test_an_answer_that_comes_back_twice_is_heard_once(tmp_path: Path) -> None:
     """What it forked goes on like the check itself, and says nothing."""
     code = "import os\ndef move_tensor(t, device):\n    os.fork()\n    return t.to(device)\n"
-    found = [(o.todo, o.state) for o in examine(1, _answer(tmp_path, code))]
+    found = [(o.todo, o.state) for o in examine(UNIT, _answer(tmp_path, code))]
 
-    plain = [(o.todo, o.state) for o in examine(1, _answer(tmp_path, ""))]
+    plain = [(o.todo, o.state) for o in examine(UNIT, _answer(tmp_path, ""))]
     assert plain == found
 
 
@@ -157,46 +158,52 @@ def test_a_file_that_cannot_be_imported_gets_one_sentence(
 ) -> None:
     """It says what was wrong, and in which line."""
     with pytest.raises(CheckerError, match=says):
-        list(examine(1, _answer(tmp_path, code)))
+        list(examine(UNIT, _answer(tmp_path, code)))
 
 
 def test_a_file_whose_import_never_ends_gets_one_sentence(tmp_path: Path) -> None:
     """Where to look, after the time that an import may take."""
     with pytest.raises(CheckerError, match=r"could not be imported in 10 s; look for work outside"):
-        list(examine(1, _answer(tmp_path, "while True:\n    pass\n"), Deadlines(first_s=10)))
+        list(
+            examine(
+                "lab.exercise_1",
+                _answer(tmp_path, "while True:\n    pass\n"),
+                deadlines=Deadlines(first_s=10),
+            )
+        )
 
 
 def test_what_the_answer_prints_does_not_disturb(tmp_path: Path) -> None:
     """Neither lines of its own, nor lines that look like ours."""
     code = "print('[]')\ndef move_tensor(t, device):\n    print('{}')\n    return t.to(device)\n"
-    found = list(by_todo(examine(1, _answer(tmp_path, code))))
+    found = list(by_todo(examine(UNIT, _answer(tmp_path, code))))
 
-    assert {"pass"} == {o.state for o in found} - {"skipped"}
+    assert {"passed"} == {o.state for o in found} - {"cannot be judged here"}
 
 
 def test_an_answer_that_asks_for_input_gets_none(tmp_path: Path) -> None:
     """Nobody can type into a check, so it does not wait."""
     code = "def move_tensor(t, device):\n    return t.to(input())\n"
-    found = {o.todo: o for o in by_todo(examine(1, _answer(tmp_path, code)))}
+    found = {o.todo: o for o in by_todo(examine(UNIT, _answer(tmp_path, code)))}
 
-    assert found["1.3"].message.startswith("your code stopped with EOFError")
+    assert found["1.3"].says.startswith("your code stopped with EOFError")
 
 
 def test_an_error_of_the_answer_names_its_line(tmp_path: Path) -> None:
     """The traceback of the checker helps nobody."""
     code = "def move_tensor(t, device):\n    return t.nothing\n"
-    found = {o.todo: o for o in by_todo(examine(1, _answer(tmp_path, code)))}
+    found = {o.todo: o for o in by_todo(examine(UNIT, _answer(tmp_path, code)))}
 
-    assert "your code stopped with AttributeError" in found["1.3"].message
-    assert found["1.3"].message.endswith(": return t.nothing)")
+    assert "your code stopped with AttributeError" in found["1.3"].says
+    assert found["1.3"].says.endswith(": return t.nothing)")
 
 
 def test_a_name_that_is_missing_is_named(tmp_path: Path) -> None:
     """A function that was renamed is no crash."""
-    found = {o.todo: o for o in by_todo(examine(1, _answer(tmp_path, "del move_tensor\n")))}
+    found = {o.todo: o for o in by_todo(examine(UNIT, _answer(tmp_path, "del move_tensor\n")))}
 
     assert "the file has no move_tensor; keep the names that the starter gives" == (
-        found["1.3"].message
+        found["1.3"].says
     )
 
 
@@ -236,18 +243,18 @@ def move_tensor(t, device):
 )
 def test_whatever_an_answer_raises_is_one_sentence(code: str, says: str, tmp_path: Path) -> None:
     """It says whose fault it is, and no other TODO suffers."""
-    found = {o.todo: o for o in by_todo(examine(1, _answer(tmp_path, code)))}
+    found = {o.todo: o for o in by_todo(examine(UNIT, _answer(tmp_path, code)))}
 
-    assert says in found["1.3"].message
-    assert {"pass"} == {o.state for todo, o in found.items() if todo in ("1.1", "1.2", "1.4")}
+    assert says in found["1.3"].says
+    assert {"passed"} == {o.state for todo, o in found.items() if todo in ("1.1", "1.2", "1.4")}
 
 
 def test_defaults_that_an_answer_leaves_behind_do_no_harm(tmp_path: Path) -> None:
     """The next check begins with PyTorch's own."""
     code = "torch.set_default_device('meta')\ntorch.set_default_dtype(torch.float64)\n"
-    found = list(by_todo(examine(1, _answer(tmp_path, code))))
+    found = list(by_todo(examine(UNIT, _answer(tmp_path, code))))
 
-    assert {"pass"} == {o.state for o in found} - {"skipped"}
+    assert {"passed"} == {o.state for o in found} - {"cannot be judged here"}
 
 
 def test_a_character_that_no_terminal_has_is_written_as_a_number(tmp_path: Path) -> None:
@@ -333,12 +340,12 @@ def test_the_command_reports_line_by_line(tmp_path: Path) -> None:
     lines = done.stdout.splitlines()
 
     assert 1 == done.returncode
-    assert "TODO 1.2 create a tensor on the device: PASS" in lines
+    assert "TODO 1.2 create a tensor on the device: PASSED" in lines
     assert any(
-        text.startswith("TODO 1.3 move a tensor: FAIL: expected the moved") for text in lines
+        text.startswith("TODO 1.3 move a tensor: WRONG: expected the moved") for text in lines
     )
-    assert lines[-1].endswith("1 wrong, 1 skipped. Go on with TODO 1.3.") or (
-        lines[-1].endswith("1 wrong. Go on with TODO 1.3.")
+    assert lines[-2].endswith("1 wrong, 1 cannot be judged here. Go on with TODO 1.3.") or (
+        lines[-2].endswith("1 wrong. Go on with TODO 1.3.")
     )
 
 
@@ -353,24 +360,24 @@ def test_the_report_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
 def test_the_worst_outcome_of_a_todo_counts() -> None:
     """One failure among several checks is a failure, and advice is kept."""
     found = [
-        Outcome("1.5", "names", "pass", advice=("slow",)),
-        Outcome("1.5", "names", "fail", "why"),
+        Outcome("1.5", "names", "passed", advice=("slow",)),
+        Outcome("1.5", "names", "wrong", "why"),
     ]
 
-    assert [Outcome("1.5", "names", "fail", "why", ("slow",))] == list(by_todo(found))
+    assert [Outcome("1.5", "names", "wrong", "why", ("slow",))] == list(by_todo(found))
 
 
-def test_nothing_but_skipped_is_not_passing() -> None:
+def test_what_cannot_be_judged_is_not_passed() -> None:
     """A report without a single pass is none."""
-    skipped = [Outcome("1.6", "on a GPU", "skipped", "needs a CUDA GPU")]
+    skipped = [Outcome("1.6", "on a GPU", "cannot be judged here", "needs a CUDA GPU")]
 
     assert not passed(skipped)
-    assert "TODO 1.6 on a GPU: SKIPPED: needs a CUDA GPU" == line(skipped[0])
-    assert "0 of 1 pass, 1 skipped." == total(skipped)
+    assert "TODO 1.6 on a GPU: CANNOT BE JUDGED HERE: needs a CUDA GPU" == line(skipped[0])
+    assert "0 of 1 passed, 1 cannot be judged here." == total(skipped)
 
 
 def _pytest(*options: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "pytest", "-q", "lesson_code/lab/checker/as_tests.py"]
+    command = [sys.executable, "-m", "pytest", "-q", "graders/lab/as_tests.py"]
     return subprocess.run([*command, *options], capture_output=True, text=True, check=False)
 
 
@@ -395,7 +402,7 @@ def test_pytest_says_what_cannot_be_imported(tmp_path: Path) -> None:
 
 def test_the_command_itself_does_without_pytorch() -> None:
     """Only the process in which an answer runs imports it, so that nobody waits for it twice."""
-    code = "import sys, lesson_code.lab.checker.run, lesson_code.lab.checker.report"
+    code = "import sys, graders.process, graders.report"
     done = subprocess.run(
         [sys.executable, "-c", f"{code}; print('torch' in sys.modules)"],
         capture_output=True,

@@ -1,14 +1,14 @@
-"""Options for grading an answer with pytest: `pytest lesson_code/lab/checker/as_tests.py …`."""
+"""Options for grading an answer with pytest: `pytest graders/lab/as_tests.py …`."""
 
 from pathlib import Path
 
 import pytest
 
+from graders.checks import checks_in, unit
+from graders.outcome import Outcome
+from graders.process import CheckerError, examine
+from graders.report import by_todo
 from lesson_code.lab.__main__ import FILES, HERE
-from lesson_code.lab.checker.outcome import Outcome
-from lesson_code.lab.checker.points import checks_of
-from lesson_code.lab.checker.report import by_todo
-from lesson_code.lab.checker.run import CheckerError, examine
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -20,7 +20,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """One test a TODO, and one for what needs a GPU."""
-    checks = checks_of(metafunc.config.getoption("exercise"))
+    checks = checks_in(unit(f"lab.exercise_{metafunc.config.getoption('exercise')}"))
     names = dict.fromkeys((check.todo, check.title) for check in checks)
     metafunc.parametrize(("todo", "title"), list(names), ids=[" ".join(name) for name in names])
 
@@ -31,6 +31,6 @@ def graded(request: pytest.FixtureRequest) -> dict[tuple[str, str], Outcome]:
     exercise = request.config.getoption("exercise")
     path = request.config.getoption("answer") or HERE / "starter" / FILES[exercise]
     try:
-        return {(o.todo, o.title): o for o in by_todo(examine(exercise, path))}
+        return {(o.todo, o.title): o for o in by_todo(examine(f"lab.exercise_{exercise}", path))}
     except CheckerError as problem:
         pytest.fail(str(problem), pytrace=False)

@@ -15,8 +15,8 @@ from torch.nn.functional import cross_entropy, mse_loss
 from torch.nn.utils import parameters_to_vector
 from torch.utils.checkpoint import checkpoint
 
+from graders.checks import advise, require, todo
 from lesson_code.lab.accumulation import Batch, UnderAutocast, batches_of, classifier
-from lesson_code.lab.checker.points import advise, require, todo
 from lesson_code.lab.models import BlockStack, TinyCNN
 from lesson_code.lab.simulated_gpu import CALLS, SimulatedGPU
 from lesson_code.saved_tensors import SavedBytes

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 BLANK = str.maketrans("\n\r\t", "   ")
-State = Literal["pass", "fail", "not done yet", "skipped"]
+State = Literal["passed", "wrong", "not done yet", "cannot be judged here"]
+WORST_FIRST: tuple[State, ...] = ("wrong", "not done yet", "cannot be judged here", "passed")
 
 
 @dataclass(frozen=True)
@@ -14,15 +15,17 @@ class Outcome:
     Attributes:
         todo: The number of the TODO, such as ``"3.2"``.
         title: What it is about, such as ``"largest batch"``.
-        message: Why, if it did not pass.
+        says: Why, if it did not pass.
         advice: What the answer could do better; it passes all the same.
+        seed: What the check's cases were drawn with.
     """
 
     todo: str
     title: str
     state: State
-    message: str = ""
+    says: str = ""
     advice: tuple[str, ...] = ()
+    seed: int = 0
 
 
 def printable(text: str) -> str:

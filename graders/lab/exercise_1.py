@@ -13,7 +13,7 @@ import torch
 from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from lesson_code.lab.checker.points import require, todo
+from graders.checks import require, todo
 
 CPU, META = torch.device("cpu"), torch.device("meta")
 

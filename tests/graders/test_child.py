@@ -17,8 +17,8 @@ from tests.processes import PATIENCE_S, gone
 ASKER = """\
 import sys, time
 from pathlib import Path
-from lesson_code.lab.checker.run import Child
-child = Child(1, Path(sys.argv[1]), 0)
+from graders.process import Child
+child = Child("lab.exercise_1", Path(sys.argv[1]))
 print(child.process.pid, flush=True)
 time.sleep(3600)
 """

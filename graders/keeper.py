@@ -1,7 +1,4 @@
-"""Ends all that a learner's code has started, even what left its parent and its session.
-
-The same file serves both labs: each is handed out without the other.
-"""
+"""Ends all that a learner's code has started, even what left its parent and its session."""
 
 import contextlib
 import ctypes

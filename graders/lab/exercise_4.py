@@ -27,15 +27,16 @@ from torch.nn.utils import parameters_to_vector
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.data import DataLoader, SequentialSampler, TensorDataset
 
-from lesson_code.benchmarks.how_we_measure import Clockwork
-from lesson_code.gpu_training.portable_settings import InputError
-from lesson_code.lab.checker.points import WrongAnswerError, advise, place_in, require, todo
-from lesson_code.lab.checks.exercise_2 import (
+from graders.answers import place_in
+from graders.checks import WrongAnswerError, advise, require, todo
+from graders.lab.exercise_2 import (
     Probe,
     require_backward_outside,
     require_loss_inside,
 )
-from lesson_code.lab.checks.exercise_3 import LAYOUTS, accumulation_error
+from graders.lab.exercise_3 import LAYOUTS, accumulation_error
+from lesson_code.benchmarks.how_we_measure import Clockwork
+from lesson_code.gpu_training.portable_settings import InputError
 from lesson_code.lab.tf32 import keeping_switches
 from lesson_code.lab.todos import open_todos
 from lesson_code.lab.unplaced import Batch, NotPlacedError, UnplacedLoader
@@ -227,7 +228,7 @@ def moves_each_batch_once(answer: Any) -> None:
     except NotPlacedError as problem:
         raise WrongAnswerError(
             f"expected inputs and targets that go to the device first, got: {problem}"
-            f"{place_in(problem, answer)}"
+            f"{place_in(problem, Path(answer.__file__))}"
         ) from problem
     moves = [tensor.moves for pair in loader.dealt for tensor in pair]
     require(

@@ -1,4 +1,4 @@
-"""Runs the checks of an exercise, and stops those that don't end by themselves."""
+"""The driver for files: runs the checks in a process of its own, and stops what does not end."""
 
 import contextlib
 import json
@@ -14,10 +14,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from lesson_code.lab.checker.outcome import Outcome, printable
+from graders.outcome import Outcome, printable
 
 FIRST_S = 60.0  # to import PyTorch and the answer
-CHECK_S = 20.0
 ENDING_S = 10.0  # for an answer's processes to be gone
 
 
@@ -27,19 +26,19 @@ class CheckerError(Exception):
 
 @dataclass(frozen=True)
 class Deadlines:
-    """How long the import, and then each check, may take; in seconds."""
+    """How long the import may take, and no check may take longer than; in seconds."""
 
     first_s: float = FIRST_S
-    check_s: float = CHECK_S
+    check_s: float = float("inf")  # each check has a limit of its own
 
 
 class Child:
     """The process in which an answer runs; it ends with ``with``, whatever it is doing."""
 
-    def __init__(self, exercise: int, path: Path, first: int) -> None:
-        command = [sys.executable, "-m", "lesson_code.lab.checker.child"]
+    def __init__(self, unit: str, path: Path, first: int = 0, seed: int = 0) -> None:
+        command = [sys.executable, "-m", "graders.child"]
         self.process = subprocess.Popen(
-            [*command, str(exercise), str(path.resolve()), str(first)],
+            [*command, unit, str(path.resolve()), str(first), str(seed)],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             text=True,
@@ -91,41 +90,48 @@ class Child:
             raise EOFError from None
 
 
-def examine(exercise: int, path: Path, deadlines: Deadlines | None = None) -> Iterator[Outcome]:
-    """What each check says of a file, as it becomes known.
+def examine(
+    unit: str, path: Path, seed: int = 0, deadlines: Deadlines | None = None
+) -> Iterator[Outcome]:
+    """What each check says of an answer, as it becomes known.
 
     A check that takes too long, or takes its process down, has failed; the next ones run in a new
     process.
 
+    Args:
+        unit: What is graded, such as ``"lab.exercise_1"``.
+        path: The learner's file or folder.
+        seed: For the cases that checks draw.
+        deadlines: Shorter ones than usual.
+
     Raises:
-        CheckerError: If the file can't be imported.
+        CheckerError: If the answer can't be opened.
     """
     limits = deadlines or Deadlines()
     done, count = 0, 1
     while done < count:
-        with Child(exercise, path, done) as child:
-            plan = _import(child, path, limits)
+        with Child(unit, path, done, seed) as child:
+            plan = _open(child, path, limits)
             count = len(plan)
             try:
                 while done < count:
-                    yield _outcome(child.next(limits.check_s))
+                    limit_s = min(plan[done][2], limits.check_s)
+                    yield _outcome(child.next(limit_s))
                     done += 1
             except TimeoutError:
-                message = (
-                    f"did not finish in {limits.check_s:.0f} s; look for a loop without an exit"
-                )
+                says = f"did not finish in {limit_s:.0f} s; look for a loop without an exit"
             except EOFError:
-                message = "took the whole process down; look for os._exit, or for a crash in C code"
+                says = "took the whole process down; look for os._exit, or for a crash in C code"
             else:
                 return
-        todo, title = plan[done]
-        yield Outcome(todo, title, "fail", message)
+        todo, title, _ = plan[done]
+        yield Outcome(todo, title, "wrong", says, seed=seed)
         done += 1
 
 
-def _import(child: Child, path: Path, limits: Deadlines) -> list[list[str]]:
+def _open(child: Child, path: Path, limits: Deadlines) -> list[tuple[str, str, float]]:
     try:
-        plan: list[list[str]] = child.next(limits.first_s)
+        plan: list[tuple[str, str, float]] = child.next(limits.first_s)
         problem: str = child.next(limits.first_s)
     except TimeoutError:
         problem = (
@@ -142,5 +148,5 @@ def _import(child: Child, path: Path, limits: Deadlines) -> list[list[str]]:
 
 
 def _outcome(fields: dict[str, Any]) -> Outcome:
-    message, advice = printable(fields["message"]), tuple(map(printable, fields["advice"]))
-    return Outcome(**{**fields, "message": message, "advice": advice})
+    says, advice = printable(fields["says"]), tuple(map(printable, fields["advice"]))
+    return Outcome(**{**fields, "says": says, "advice": advice})

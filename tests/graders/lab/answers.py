@@ -5,15 +5,16 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from graders.answers import ANSWER, load
+from graders.checks import checks_in, unit
+from graders.judging import judge
+from graders.outcome import Outcome
+from graders.report import by_todo
 from lesson_code.devices import one_thread
 from lesson_code.lab.__main__ import FILES
-from lesson_code.lab.checker.loading import load
-from lesson_code.lab.checker.outcome import Outcome
-from lesson_code.lab.checker.points import ANSWER, checks_of, judge
-from lesson_code.lab.checker.report import by_todo
 
 LAB = Path("lesson_code/lab")
-WRONG_ANSWERS = Path("tests/lab_wrong_answers")
+WRONG_ANSWERS = Path("tests/graders/lab/wrong")
 MAIN = '\n\nif __name__ == "__main__":'
 
 
@@ -57,6 +58,11 @@ def outcomes(exercise: int, path: Path) -> list[Outcome]:
     try:
         with one_thread():
             answer = load(path)
-            return list(by_todo(judge(check, answer) for check in checks_of(exercise)))
+            return list(
+                by_todo(
+                    judge(check, answer, path)
+                    for check in checks_in(unit(f"lab.exercise_{exercise}"))
+                )
+            )
     finally:
         sys.modules.pop(ANSWER, None)

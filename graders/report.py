@@ -1,13 +1,13 @@
-"""The report of an exercise, one line a TODO."""
+"""What a learner reads: a line for each TODO, and where to go on."""
 
 import textwrap
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import groupby
 
-from lesson_code.lab.checker.outcome import Outcome
+from graders.outcome import WORST_FIRST, Outcome
 
 WIDTH = 96
-WORST_FIRST = ("fail", "not done yet", "skipped", "pass")
 
 
 def by_todo(outcomes: Iterable[Outcome]) -> Iterator[Outcome]:
@@ -16,14 +16,14 @@ def by_todo(outcomes: Iterable[Outcome]) -> Iterator[Outcome]:
         found = list(group)
         worst = min(found, key=lambda outcome: WORST_FIRST.index(outcome.state))
         advice = dict.fromkeys(text for outcome in found for text in outcome.advice)
-        yield Outcome(worst.todo, worst.title, worst.state, worst.message, tuple(advice))
+        yield replace(worst, advice=tuple(advice))
 
 
 def line(outcome: Outcome) -> str:
     """What the learner reads about one TODO."""
     text = f"TODO {outcome.todo} {outcome.title}: {outcome.state.upper()}"
-    if outcome.message:
-        text += f": {outcome.message}"
+    if outcome.says:
+        text += f": {outcome.says}"
     paragraphs = [text, *(f"    advice: {advice}" for advice in outcome.advice)]
     return "\n".join(
         textwrap.fill(
@@ -40,19 +40,14 @@ def line(outcome: Outcome) -> str:
 def total(outcomes: list[Outcome]) -> str:
     """How far the learner is, and where to go on."""
     count = {state: sum(o.state == state for o in outcomes) for state in WORST_FIRST}
-    text = f"{count['pass']} of {len(outcomes)} pass"
-    for state, words in (
-        ("fail", "wrong"),
-        ("not done yet", "not done yet"),
-        ("skipped", "skipped"),
-    ):
-        if count[state]:
-            text += f", {count[state]} {words}"
-    left = [o.todo for o in outcomes if o.state in ("fail", "not done yet")]
+    passing = count.pop("passed")
+    text = f"{passing} of {len(outcomes)} passed"
+    text += "".join(f", {count[state]} {state}" for state in count if count[state])
+    left = [o.todo for o in outcomes if o.state in ("wrong", "not done yet")]
     return f"{text}. Go on with TODO {left[0]}." if left else f"{text}."
 
 
 def passed(outcomes: list[Outcome]) -> bool:
-    """Whether everything passes that this machine can check."""
+    """Whether everything passes that this machine can judge."""
     states = {outcome.state for outcome in outcomes}
-    return "pass" in states and states <= {"pass", "skipped"}
+    return "passed" in states and states <= {"passed", "cannot be judged here"}

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from tests.lesson_code.lab.answers import LAB, MAIN, outcomes
+from tests.graders.lab.answers import LAB, MAIN, outcomes
 
 SOLUTION = (LAB / "solution" / "01_gpu_basics.py").read_text(encoding="utf-8").partition(MAIN)[0]
 UNUSUAL = {
@@ -77,7 +77,9 @@ def test_another_right_answer_passes(code: str, tmp_path: Path) -> None:
     path = tmp_path / "01_gpu_basics.py"
     path.write_text(SOLUTION + code, encoding="utf-8")
 
-    assert {"pass"} == {outcome.state for outcome in outcomes(1, path)} - {"skipped"}
+    assert {"passed"} == {outcome.state for outcome in outcomes(1, path)} - {
+        "cannot be judged here"
+    }
 
 
 def test_a_plain_attribute_does_not_move() -> None:

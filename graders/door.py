@@ -1,0 +1,44 @@
+"""What every door to the graders does: grade, and print line by line."""
+
+import json
+import random
+import sys
+from dataclasses import asdict
+from pathlib import Path
+
+from graders import report
+from graders.process import CheckerError, examine
+
+SEEDS = 1_000_000
+
+
+def grade(unit: str, title: str, path: Path, as_json: bool, seed: int | None = None) -> int:
+    """Print what the checks say of an answer, as it becomes known.
+
+    Args:
+        unit: What is graded, such as ``"lab.exercise_1"``.
+        title: The first line, such as ``"Exercise 1: 01_gpu_basics.py"``.
+        path: The learner's file or folder.
+        as_json: Whether to print JSON, one line a TODO, in place of text.
+        seed: For the cases that the checks draw; by default another one each time.
+
+    Returns:
+        0 if all passes that this machine can judge, 1 if not.
+    """
+    if seed is None:
+        seed = random.SystemRandom().randrange(SEEDS)
+    if not as_json:
+        print(title, flush=True)
+    outcomes = []
+    try:
+        for outcome in report.by_todo(examine(unit, path, seed)):
+            outcomes.append(outcome)
+            print(json.dumps(asdict(outcome)) if as_json else report.line(outcome), flush=True)
+    except CheckerError as problem:
+        print(f"error: {problem}", file=sys.stderr)
+        return 1
+    if not as_json:
+        print(report.total(outcomes))
+        if not report.passed(outcomes):
+            print(f"The same cases again: --seed {seed}")
+    return 0 if report.passed(outcomes) else 1
