@@ -1,12 +1,15 @@
 """Reading named sections of lesson code, as text.
 
 A section is what stands between ``# --8<-- [start:name]`` and ``# --8<-- [end:name]``.
+Of an exercise's source, which ``graders.blanks`` describes, it is the solution alone.
 """
 
 import re
 import textwrap
 from dataclasses import dataclass
 from pathlib import Path
+
+from graders import blanks
 
 CODE_FOLDER = Path("lesson_code")
 BESIDE = "graders/"  # the room beside it of which pages show a few checks
@@ -81,8 +84,10 @@ def _sections(file: str, source: list[str]) -> dict[str, Section]:
     """Every section by name, and the whole file, markers taken out, under the empty name."""
     open_sections: dict[str, list[tuple[int, str]]] = {"": []}
     closed: dict[str, list[tuple[int, str]]] = {}
-    for number, line in enumerate(source, start=1):
+    for number, (line, kind) in enumerate(zip(source, _kinds(file, source), strict=True), start=1):
         marker = MARKER.match(line)
+        if not blanks.shown(kind):
+            continue
         if marker is None:
             for lines in open_sections.values():
                 lines.append((number, line))
@@ -101,6 +106,13 @@ def _sections(file: str, source: list[str]) -> dict[str, Section]:
         name: _section(file, name, lines)
         for name, lines in {**closed, "": open_sections[""]}.items()
     }
+
+
+def _kinds(file: str, source: list[str]) -> list[blanks.Kind]:
+    try:
+        return blanks.kinds(source)
+    except blanks.BlankError as problem:
+        raise SectionError(f"{file}: {problem}") from None
 
 
 def _section(file: str, name: str, numbered: list[tuple[int, str]]) -> Section:

@@ -85,3 +85,21 @@ def test_markers_that_do_not_pair_up_are_refused(tmp_path: Path, source: str, sa
 
     with pytest.raises(SectionError, match=said):
         read_section("a.py:a", tmp_path)
+
+
+def test_an_exercise_is_shown_as_its_solution(code: Path) -> None:
+    """Marks and hints are left out, and numbers are the file's."""
+    text = "# --8<-- [start:a]\n# BLANK 1: count\n#: From one.\na = 1\n# INSTEAD\n# a = 0\n# END\n"
+    (code / "exercise.py").write_text(f"{text}b = 2\n# --8<-- [end:a]\n")
+    section = read_section("exercise.py:a", code)
+
+    assert ("a = 1", "b = 2") == section.lines
+    assert (4, 8) == section.numbers
+
+
+def test_a_blank_without_an_end_is_named(code: Path) -> None:
+    """With its file and its line."""
+    (code / "exercise.py").write_text("a = 1\n# BLANK 1: count\nb = 2\n")
+
+    with pytest.raises(SectionError, match=r"^exercise\.py: line 2: what begins here has no"):
+        read_section("exercise.py", code)

@@ -50,6 +50,7 @@ EXTRA = {
     # The browser checks what learners import; Python's check is for tests and other readers.
     "lesson_site/mission/design_ledger.py": {"jsonschema"},
 }
+BLANKS = "graders.blanks"  # what learners get of an exercise, and pages show
 SITE_LIBRARIES = {
     *("latex2mathml", "markdown", "mkdocs", "pygments", "pymdownx", "yaml"),
     *("tree_sitter", "tree_sitter_javascript"),
@@ -122,9 +123,10 @@ def test_the_graders_know_lesson_code_alone() -> None:
 
 def test_the_site_needs_no_torch() -> None:
     """The site's Python imports its own libraries, and no lesson code that needs PyTorch."""
-    plain = plain_modules()
+    known = {"lesson_site", "results", BLANKS, *SITE_LIBRARIES, *plain_modules()}
 
-    assert [] == strangers("lesson_site", {"lesson_site", "results", *SITE_LIBRARIES, *plain})
+    assert [] == strangers("lesson_site", known)
+    assert [] == strangers_in(Path("graders/blanks.py"), set())
 
 
 def test_the_numbers_know_nobody() -> None:
