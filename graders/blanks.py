@@ -2,14 +2,11 @@
 
 In the source, whole comment lines of any indentation are marks:
 
-    # BLANK 1.1: choose a device        begins what a learner writes, with its name and task
-    #: A preference wins.               a hint, a comment in the learner's file as well
-    # INSTEAD                           (perhaps) begins lines that the learner's file has in its
-    # loss.backward()                   place, each behind one ``#``
-    # END                               ends the blank
-
-    # OURS                              begins what only the solution needs, such as a helper
-    # END                               ends it
+``# BLANK 1.1: choose a device`` begins what a learner writes, with its name and its task;
+``#: A preference wins.`` in it is a hint, an ordinary comment in the learner's file;
+``# INSTEAD`` (perhaps) begins lines that the learner finds in its place, each behind one ``#``;
+``# END`` ends it;
+``# OURS`` begins what only the solution needs, such as a helper, up to the next ``# END``.
 
 ``# --8<-- [start:name]`` and ``[end:name]``, which mark what pages show, are in neither version.
 """
