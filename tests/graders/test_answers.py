@@ -1,0 +1,107 @@
+"""Every kept answer is judged as it should be, and a table that says nothing is refused."""
+
+from pathlib import Path
+
+import pytest
+
+from graders.checks import checks_in, unit
+from tests.graders.kept import (
+    SOURCES,
+    KeptAnswer,
+    KeptAnswerError,
+    answers_in,
+    changed,
+    kept,
+    outcomes,
+)
+
+UNIT = "lab.exercise_1"
+
+
+@pytest.mark.parametrize("answer", kept(), ids=str)
+def test_a_kept_answer_is_judged_as_it_should_be(answer: KeptAnswer, tmp_path: Path) -> None:
+    """The TODOs that it gets wrong fail with the right words, and all others pass."""
+    found = outcomes(answer.unit, answer.write(tmp_path))
+    failed = {o.todo: o.says for o in found if o.state not in ("passed", "cannot be judged here")}
+
+    assert answer.fails == failed.keys(), failed
+    assert not answer.fails or any(answer.says in said for said in failed.values()), failed
+
+
+@pytest.mark.parametrize("of", SOURCES)
+def test_kept_answers_are_told_apart(of: str) -> None:
+    """They name TODOs that exist, and no two are the same file."""
+    answers = kept(of)
+    todos = {check.todo for check in checks_in(unit(of))}
+
+    assert {} == {str(a): a.fails - todos for a in answers if a.fails - todos}
+    assert len(answers) == len({answer.text() for answer in answers})
+
+
+def _answer(*changes: tuple[str, str]) -> KeptAnswer:
+    return KeptAnswer(UNIT, "mine", "Why.", frozenset(), "", changes)
+
+
+def test_changes_are_made_where_they_belong() -> None:
+    """In any order; what one puts in is not looked through for the next."""
+    answer = _answer(("d", "a"), ("b\n", "d\nd\n"))
+
+    assert "a\nd\nd\nc\na\n" == changed("a\nb\nc\nd\n", answer)
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ([("x", "y")], "the solution has 0 of 'x'"),
+        ([("a", "y")], "the solution has 2 of 'a'"),
+        ([("ab", "y"), ("b\n", "z")], "'ab' overlaps what follows"),
+        ([("b", "y"), ("b", "z")], "'b' overlaps what follows"),
+    ],
+)
+def test_a_change_without_a_place_of_its_own_is_refused(
+    changes: list[tuple[str, str]], says: str
+) -> None:
+    """It would change something else, or nothing."""
+    with pytest.raises(KeptAnswerError, match=says):
+        changed("ab\na\n", _answer(*changes))
+
+
+@pytest.mark.parametrize(
+    ("table", "says"),
+    [
+        ('why = ""\nfails = []\nold = "a"', "the keys ['new'] are missing and [] are too many"),
+        (
+            'why = ""\nfails = []\nold = "a"\nnew = ""\nsay = ""',
+            "the keys [] are missing and ['say'] are too many",
+        ),
+        (
+            'why = ""\nfails = ["1"]\nold = "a"\nnew = ""',
+            "the keys ['says'] are missing and [] are too many",
+        ),
+        ('why = ""\nfails = []\nold = "a"\nnew = "a"', "a change has the same 'old' and 'new'"),
+        (
+            'why = ""\nfails = []\n[[mine.change]]\nold = "a"',
+            "each change has the keys 'old' and 'new'",
+        ),
+    ],
+)
+def test_a_table_that_says_too_little_or_too_much_is_refused(
+    table: str, says: str, tmp_path: Path
+) -> None:
+    """By its file and its name."""
+    path = tmp_path / f"{UNIT}.toml"
+    path.write_text(f"[mine]\n{table}\n", encoding="utf-8")
+
+    with pytest.raises(KeptAnswerError) as refused:
+        list(answers_in(path))
+
+    assert f"{UNIT}.toml, [mine]: {says}" == str(refused.value)
+
+
+def test_a_file_of_no_unit_is_refused(tmp_path: Path) -> None:
+    """It would never be read against a solution."""
+    path = tmp_path / "lab.exercise_5.toml"
+    path.touch()
+
+    with pytest.raises(KeptAnswerError, match=r"'lab\.exercise_5' is not a unit"):
+        list(answers_in(path))
