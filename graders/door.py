@@ -7,7 +7,9 @@ from dataclasses import asdict
 from pathlib import Path
 
 from graders import report
+from graders.hand_in import digest, hand_in
 from graders.process import CheckerError, examine
+from graders.units import UNITS
 
 SEEDS = 1_000_000
 
@@ -19,14 +21,19 @@ def grade(unit: str, title: str, path: Path, as_json: bool, seed: int | None = N
         unit: What is graded, such as ``"lab.exercise_1"``.
         title: The first line, such as ``"Exercise 1: 01_gpu_basics.py"``.
         path: The learner's file or folder.
-        as_json: Whether to print JSON, one line a TODO, in place of text.
+        as_json: Whether to print JSON in place of text: one line a TODO, and at last the hand-in.
         seed: For the cases that the checks draw; by default another one each time.
 
     Returns:
-        0 if all passes that this machine can judge, 1 if not.
+        0 if all passes that this machine can judge, 1 if not, 2 if the file can't be read.
     """
     if seed is None:
         seed = random.SystemRandom().randrange(SEEDS)
+    try:
+        sha256 = digest(path, UNITS[unit].files if unit in UNITS else ())
+    except OSError as problem:
+        print(f"error: can't read {path}: {problem.strerror}; name another", file=sys.stderr)
+        return 2
     if not as_json:
         print(title, flush=True)
     outcomes = []
@@ -37,7 +44,9 @@ def grade(unit: str, title: str, path: Path, as_json: bool, seed: int | None = N
     except CheckerError as problem:
         print(f"error: {problem}", file=sys.stderr)
         return 1
-    if not as_json:
+    if as_json:
+        print(json.dumps(asdict(hand_in(unit, path, sha256, outcomes, seed))))
+    else:
         print(report.total(outcomes))
         if not report.passed(outcomes):
             print(f"The same cases again: --seed {seed}")

@@ -1,0 +1,36 @@
+"""Which units can be graded, and which files a learner hands in for each."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Unit:
+    """Something that is graded by itself.
+
+    Attributes:
+        name: What commands call it, and where below ``graders`` its checks are.
+        title: What people call it.
+        files: What the learner writes, the file that has to be there first.
+        folder: Whether its checks look at the folder of these files, not at one file.
+    """
+
+    name: str
+    title: str
+    files: tuple[str, ...]
+    folder: bool = False
+
+    @property
+    def file(self) -> str:
+        """The file without which nothing was handed in."""
+        return self.files[0]
+
+
+UNITS = {
+    unit.name: unit
+    for unit in (
+        Unit("lab.exercise_1", "Exercise 1: device management", ("01_gpu_basics.py",)),
+        Unit("lab.exercise_2", "Exercise 2: mixed-precision training", ("02_amp_training.py",)),
+        Unit("lab.exercise_3", "Exercise 3: memory optimisation", ("03_memory_optimization.py",)),
+        Unit("lab.exercise_4", "Exercise 4: accelerated training", ("04_accelerated_training.py",)),
+    )
+}
