@@ -1,10 +1,8 @@
 """The claims in a page's front matter; ``results.claims`` evaluates them."""
 
-import re
 from pathlib import Path
 
-import yaml
-
+from lesson_site.markdown_source import Source
 from results.claims import ClaimError
 
 
@@ -14,9 +12,7 @@ def claims_of(page: Path) -> list[str]:
     Raises:
         ClaimError: If they are no list of strings.
     """
-    text = page.read_text(encoding="utf-8")
-    found = re.match(r"---\n(.*?)\n---\n", text, flags=re.DOTALL)
-    claims = (yaml.safe_load(found[1]) or {}).get("claims", []) if found else []
+    claims = Source.read(page).front_matter.get("claims", [])
     if not isinstance(claims, list) or not all(isinstance(claim, str) for claim in claims):
         raise ClaimError(f"{page}: claims must be a list of comparisons")
     return claims

@@ -18,15 +18,8 @@ from markdown.inlinepatterns import InlineProcessor
 from markdown.preprocessors import Preprocessor
 
 from lesson_site.errors import PageError
-from lesson_site.numbering import (
-    FRONT_MATTER,
-    SETTINGS,
-    TITLE,
-    WHOLE,
-    Section,
-    section_of,
-    sections,
-)
+from lesson_site.markdown_source import in_fences
+from lesson_site.numbering import SETTINGS, WHOLE, Section, section_of, sections
 from lesson_site.page import current_page, line_of
 from lesson_site.reading_time import minutes
 
@@ -95,17 +88,16 @@ def _all() -> tuple[Section, ...]:
 
 
 def _numbered(section: Section, text: str) -> str:
-    return TITLE.sub(lambda title: f"# {section.number}. {title[0][2:]}", text, count=1)
+    return re.sub(r"^# ", f"# {section.number}. ", text, count=1, flags=re.MULTILINE)
 
 
 def _as_chapter(section: Section) -> list[str]:
     """A section without its front matter, and with every heading one level lower."""
-    body = _numbered(section, FRONT_MATTER.sub("", section.text))
-    result, fenced = [], False
-    for line in body.splitlines():
-        fenced ^= bool(re.match(r"\s*(`{3,}|~{3,})", line))
-        result.append(f"#{line}" if line.startswith("#") and not fenced else line)
-    return result
+    lines = _numbered(section, section.markdown.body).splitlines()
+    return [
+        f"#{line}" if line.startswith("#") and not fenced else line
+        for line, (fenced, _) in zip(lines, in_fences(lines), strict=True)
+    ]
 
 
 def _listed() -> list[str]:
@@ -115,7 +107,7 @@ def _listed() -> list[str]:
         if section.part != part:
             part = section.part
             lines += ["", f"## {part}", ""]
-        time = f'<span class="reading-time">{minutes(section.text)} min</span>'
+        time = f'<span class="reading-time">{minutes(section.markdown)} min</span>'
         lines.append(f"- [{section.title}]({section.slug}.md) {time}")
         if section.milestone:
             lines += ["", section.milestone, "{ .milestone }"]

@@ -4,7 +4,6 @@ A section is a page of the lesson's folder that stands in a part of the navigati
 ``mkdocs.yml``; the page itself has a name and a title, and no number.
 """
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -13,11 +12,11 @@ from typing import Any
 
 import yaml
 
+from lesson_site.markdown_source import Source
+
 SETTINGS = Path("mkdocs.yml")
 FOLDER = "gpu-training"
 WHOLE = "[whole lesson]"  # on a line of its own, where all sections go
-FRONT_MATTER = re.compile(r"\A---\n(.*?\n)---\n", re.DOTALL)
-TITLE = re.compile(r"^# (?P<title>.+?)(?: \{.*\})?$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -40,21 +39,19 @@ class Section:
         return Path("docs") / FOLDER / f"{self.slug}.md"
 
     @property
-    def text(self) -> str:
-        """Its Markdown."""
-        return self.source.read_text(encoding="utf-8")
+    def markdown(self) -> Source:
+        """What is in that file."""
+        return Source.read(self.source)
 
     @property
     def title(self) -> str:
         """Its title with its number: ``4. The device mismatch``."""
-        found = TITLE.search(self.text)
-        return f"{self.number}. {found['title'] if found else self.slug}"
+        return f"{self.number}. {self.markdown.title or self.slug}"
 
     @property
     def milestone(self) -> str:
         """What the list of sections says below it: the page's front matter has it, or nobody."""
-        front = FRONT_MATTER.match(self.text)
-        return str((yaml.safe_load(front[1]) if front else {}).get("milestone", ""))
+        return str(self.markdown.front_matter.get("milestone", ""))
 
 
 class _Loader(yaml.SafeLoader):

@@ -16,7 +16,8 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.livereload import LiveReloadServer
 
 from lesson_site.errors import PageError
-from lesson_site.numbering import TITLE, section_of
+from lesson_site.markdown_source import Source
+from lesson_site.numbering import section_of
 
 HOST = "127.0.0.1"
 LOOK_EVERY_S = 0.2
@@ -88,5 +89,5 @@ def _with_titles(entries: Any) -> Any:
     section = section_of(source)
     if section:
         return {section.title: entries}
-    found = TITLE.search(source.read_text(encoding="utf-8"))
-    return {found["title"]: entries} if found else entries
+    title = Source.read(source).title
+    return {title: entries} if title else entries

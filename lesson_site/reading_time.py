@@ -15,7 +15,8 @@ from markdown.inlinepatterns import InlineProcessor
 from markdown.treeprocessors import Treeprocessor
 
 from lesson_site.errors import PageError
-from lesson_site.numbering import FRONT_MATTER, WHOLE, pages_below, section_of, sections
+from lesson_site.markdown_source import Source
+from lesson_site.numbering import WHOLE, pages_below, section_of, sections
 from lesson_site.page import current_page
 from lesson_site.sections import SectionError, read_section
 from results import recorded
@@ -25,34 +26,24 @@ WORDS_PER_MINUTE = 200
 SECONDS_PER_LINE_OF_CODE = 2
 SECONDS_PER_FIGURE = 15
 
-FENCE = re.compile(
-    r"^(?P<indent> *)(?P<ticks>`{3,})(?P<kind>[\w-]*)(?P<options>.*)\n"
-    r"(?P<body>(?:.*\n)*?)(?P=indent)(?P=ticks) *$",
-    re.MULTILINE,
-)
 MINUTES = r"\[\[minutes:(?P<folder>[\w-]+)\]\]"
 LINK_TARGET = re.compile(r"\]\([^)]*\)|\{[^}\n]*\}")
 WORD = re.compile(r"\w[\w’'.-]*")
 
 
-def minutes(markdown: str) -> int:
+def minutes(page: Source) -> int:
     """How long a page takes to read: its words, and a little for each line of code and figure."""
     lines, figures, words = 0, 0, 0
-    text = FRONT_MATTER.sub("", markdown)
-    for fence in FENCE.finditer(text):
-        shown, said, drawn = _weigh(fence["kind"], _options(fence["options"]), fence["body"])
+    for fence in page.fences:
+        shown, said, drawn = _weigh(fence.kind, fence.options, fence.body)
         lines, words, figures = lines + shown, words + said, figures + drawn
-    words += _words(LINK_TARGET.sub("", FENCE.sub("", text)))
+    words += _words(LINK_TARGET.sub("", page.prose))
     seconds = (
         words * 60 / WORDS_PER_MINUTE
         + lines * SECONDS_PER_LINE_OF_CODE
         + figures * SECONDS_PER_FIGURE
     )
     return max(1, math.ceil(seconds / 60))
-
-
-def _options(text: str) -> dict[str, str]:
-    return dict(re.findall(r'(\w+)="([^"]*)"', text))
 
 
 def _weigh(kind: str, options: dict[str, str], body: str) -> tuple[int, int, int]:
@@ -91,10 +82,10 @@ class ReadingTime(Treeprocessor):
         source, all_sections = current_page(self.md).source, sections()
         section, of = section_of(source), len(all_sections)
         if section:
-            said = f"Section {section.number} of {of} · {in_words(minutes(section.text))}"
+            said = f"Section {section.number} of {of} · {in_words(minutes(section.markdown))}"
             _after_title(root, _position(said, scale(section.number, of), self.md))
         elif all_sections and source == all_sections[0].source.with_name("index.md"):
-            total = sum(minutes(each.text) for each in all_sections)
+            total = sum(minutes(each.markdown) for each in all_sections)
             said = f"{of} sections · about {in_words(total)}"
             _after_title(root, _position(said, scale(0, of), self.md))
 
@@ -109,13 +100,13 @@ class Minutes(InlineProcessor):
     ) -> tuple[etree.Element, int, int]:
         """The words, in an element that names the track."""
         # The lesson on one page is none of its pages.
-        texts = [page.read_text(encoding="utf-8") for page in pages_below(m["folder"])]
-        texts = [text for text in texts if WHOLE not in text.splitlines()]
-        if not texts:
+        pages = [Source.read(page) for page in pages_below(m["folder"])]
+        pages = [page for page in pages if WHOLE not in page.text.splitlines()]
+        if not pages:
             raise PageError(f"{m[0]}: the navigation has no page in {m['folder']!r}")
-        counted = {"data-track": m["folder"], "data-pages": str(len(texts))}
+        counted = {"data-track": m["folder"], "data-pages": str(len(pages))}
         element = etree.Element("span", counted)
-        element.text = in_words(sum(minutes(text) for text in texts))
+        element.text = in_words(sum(map(minutes, pages)))
         return element, m.start(0), m.end(0)
 
 

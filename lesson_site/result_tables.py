@@ -24,6 +24,7 @@ from markdown import Markdown
 
 from lesson_site.errors import PageError
 from lesson_site.fences import Options, fence
+from lesson_site.markdown_source import Source
 from lesson_site.page import Page, current_page
 from results import catalogue
 from results.catalogue import FROM_RESULTS, Definition
@@ -33,9 +34,6 @@ from results.summary import Estimate
 
 LOG = logging.getLogger("mkdocs.lesson_site.result_tables")  # a child of MkDocs' own
 PAGES = Path("docs/benchmarks/results")
-# A heading that names a case by its anchor, as in: ## Matrix products { #matmul }
-CASE_HEADING = re.compile(r"^## (?P<title>.+?) \{ #(?P<case>[a-z0-9_]+) \}$", re.MULTILINE)
-TITLE = re.compile(r"^# (?P<title>.+?)(?: \{.*\})?$", re.MULTILINE)
 DEVICES = {"cpu": "CPU", "cuda": "GPU"}
 LARGE_FAMILY = 20  # members; such a one fills a table of its own
 SMALL_TABLE = 8  # figures; fewer read well as rows
@@ -494,16 +492,13 @@ def read_page(name: str, folder: Path = PAGES) -> ResultsPage:
     path = folder / f"{name}.md"
     if not path.is_file():
         raise PageError(f"there is no page {path}")
-    text = path.read_text(encoding="utf-8")
-    title = TITLE.search(text)
-    if title is None:
+    source = Source.read(path)
+    if not source.title:
         raise PageError(f"{path} has no heading")
-    return ResultsPage(name, title["title"], {m["case"]: m["title"] for m in _headings(text)})
-
-
-def _headings(text: str) -> Iterator[re.Match[str]]:
-    """The headings that name a case; the other ones show none."""
-    return (m for m in CASE_HEADING.finditer(text) if f'case="{m["case"]}"' in text)
+    # A heading names a case by its anchor, as in: ## Matrix products { #matmul }
+    shown = {fence.options.get("case") for fence in source.fences}
+    cases = {each.anchor: each.title for each in source.headings if each.anchor in shown}
+    return ResultsPage(name, source.title, cases)
 
 
 def overview_html(pages: Sequence[ResultsPage], store: Store, page: Page) -> str:

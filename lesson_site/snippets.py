@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lesson_site import notebooks
+from lesson_site.markdown_source import PAGES, sources
 from lesson_site.sections import (
     BESIDE,
     CODE_FOLDER,
@@ -16,13 +17,11 @@ from lesson_site.sections import (
     sections_of,
 )
 
-PAGES = Path("docs")
 # In a fence's first line, in the body of lesson-compare, and in the options of a check.
 SHOWN = re.compile(
     r"""\b(?:show|new_since|before|after|code)(?:\s*=\s*|\s*:\s+)["']?"""
     r"""(?P<target>[\w/-]+\.py(?::[\w-]+)?)"""
 )
-OUTPUT = re.compile(r"""^\s*(?:`{3,}|~{3,})\s*lesson-output\b(?P<options>.*)$""", re.MULTILINE)
 
 
 class CoverageError(ValueError):
@@ -45,15 +44,15 @@ class Shown:
 def shown_sections(pages: Path = PAGES) -> list[Shown]:
     """Every section that a page or the notebook shows, each once."""
     found: dict[str, str] = {}
-    for page in sorted(pages.rglob("*.md")):
-        for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), start=1):
+    for page, source in sources(pages).items():
+        for number, line in enumerate(source.text.splitlines(), start=1):
             for match in SHOWN.finditer(line):
                 found.setdefault(match["target"], f"{page}:{number}")
-    source = pages / notebooks.SOURCE.relative_to(PAGES)
-    if source.exists():
-        for target, number in notebooks.included_sections(source).items():
+    notebook = pages / notebooks.SOURCE.relative_to(PAGES)
+    if notebook.exists():
+        for target, number in notebooks.included_sections(notebook).items():
             if target.startswith(f"{CODE_FOLDER}/"):
-                found.setdefault(target.removeprefix(f"{CODE_FOLDER}/"), f"{source}:{number}")
+                found.setdefault(target.removeprefix(f"{CODE_FOLDER}/"), f"{notebook}:{number}")
     return [Shown(target, where) for target, where in found.items()]
 
 
@@ -75,12 +74,14 @@ def _modules(code: Path) -> list[str]:
 
 def recorded_targets(device: str, pages: Path = PAGES) -> list[str]:
     """What the ``lesson-output`` fences for ``device`` name, each once."""
-    targets = []
-    for page in sorted(pages.rglob("*.md")):
-        for fence in OUTPUT.finditer(page.read_text(encoding="utf-8")):
-            options = dict(re.findall(r"""(\w+)=["']([^"']*)["']""", fence["options"]))
-            if options.get("device", "cpu") == device and "of" in options:
-                targets.append(options["of"])
+    targets = [
+        fence.options["of"]
+        for page in sources(pages).values()
+        for fence in page.fences
+        if fence.kind == "lesson-output"
+        and "of" in fence.options
+        and fence.options.get("device", "cpu") == device
+    ]
     return list(dict.fromkeys(targets))
 
 

@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 
 REPOSITORY = Path(__file__).parents[1]
-ROOMS = ("benchmarks", "lesson_code", "lesson_site", "results", "tests")
+ROOMS = ("benchmarks", "graders", "lesson_code", "lesson_site", "results", "tests")
 
 
 @cache

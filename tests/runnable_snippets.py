@@ -1,16 +1,13 @@
 """The snippets that pages let readers run, and what each prints in this Python."""
 
-import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from lesson_site.markdown_source import sources
 from lesson_site.runnable import Job, run_lines
 from lesson_site.runnable import printed as run_all
 from lesson_site.sections import Section, read_section
 from tests.building import REPOSITORY
-
-FENCE = re.compile(r"^\s*`{3,}\s*lesson-code\s+(?P<options>\S.*)$", re.MULTILINE)
-OPTION = re.compile(r"""(?P<key>\w+)=(?P<quote>["'])(?P<value>.*?)(?P=quote)""")
 
 
 @dataclass(frozen=True)
@@ -35,11 +32,11 @@ class Shown:
 def shown_code() -> list[Shown]:
     """Every lesson-code fence of every page."""
     found = []
-    for page in sorted((REPOSITORY / "docs").rglob("*.md")):
-        for fence in FENCE.finditer(page.read_text(encoding="utf-8")):
-            options = {each["key"]: each["value"] for each in OPTION.finditer(fence["options"])}
-            lines = run_lines(options["run"]) if "run" in options else None
-            found.append(Shown(page, options["show"], lines))
+    for page, source in sources(REPOSITORY / "docs").items():
+        for fence in source.fences:
+            if fence.kind == "lesson-code":
+                lines = run_lines(fence.options["run"]) if "run" in fence.options else None
+                found.append(Shown(page, fence.options["show"], lines))
     return found
 
 

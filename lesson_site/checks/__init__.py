@@ -42,6 +42,7 @@ from pymdownx.blocks.block import Block, type_integer
 
 from lesson_site.checks.options import Check, read_check
 from lesson_site.errors import PageError
+from lesson_site.markdown_source import in_fences
 from lesson_site.numbering import WHOLE
 from lesson_site.page import Page, current_page, line_of
 from lesson_site.sections import Section, SectionError
@@ -52,7 +53,6 @@ START = re.compile(
 )
 OPTION_LINE = re.compile(r"^ {4,}\S")
 REPLIES = {"number": "If you had another number", "match": "Each and why", "place": "Why there?"}
-FENCE = re.compile(r"^\s*(`{3,}|~{3,})")
 
 
 class ReadChecks(Preprocessor):
@@ -77,10 +77,8 @@ class ReadChecks(Preprocessor):
         self.checks.clear()
         self.answered = WHOLE in _source(current_page(self.md))
         result: list[str] = []
-        fenced = False
         options_end = check_end = 0
-        for index, line in enumerate(lines):
-            fenced ^= bool(FENCE.match(line))
+        for index, (line, (fenced, _)) in enumerate(zip(lines, in_fences(lines), strict=True)):
             start = None if fenced else START.match(line)
             if index < options_end:
                 continue

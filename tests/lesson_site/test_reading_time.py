@@ -7,6 +7,7 @@ import pytest
 
 from lesson_site import reading_time
 from lesson_site.errors import PageError
+from lesson_site.markdown_source import Source
 from lesson_site.page import Page
 from lesson_site.reading_time import minutes, scale
 
@@ -38,13 +39,13 @@ def convert(monkeypatch: pytest.MonkeyPatch, source: str, text: str = "# 2. Titl
 @pytest.mark.parametrize(("words", "expected"), [(0, 1), (200, 1), (201, 2), (1000, 5)])
 def test_two_hundred_words_take_a_minute(words: int, expected: int) -> None:
     """Minutes are rounded up, and no page takes none."""
-    assert minutes("word " * words) == expected
+    assert minutes(Source("word " * words)) == expected
 
 
 def test_shown_code_takes_time() -> None:
     """The 18 lines of the loop add half a minute to a page that was full to the minute."""
-    assert minutes("word " * 200) == 1
-    assert minutes("word " * 200 + "\n\n" + LOOP) == 2
+    assert minutes(Source("word " * 200)) == 1
+    assert minutes(Source("word " * 200 + "\n\n" + LOOP)) == 2
 
 
 def test_front_matter_and_link_targets_are_not_read() -> None:
@@ -52,13 +53,13 @@ def test_front_matter_and_link_targets_are_not_read() -> None:
     front = "---\ndescription: " + "word " * 300 + "\n---\n"
     link = "[one](" + "a/b " * 300 + ")"
 
-    assert minutes(f"{front}# Title {{ #title }}\n\n{link}") == 1
+    assert minutes(Source(f"{front}# Title {{ #title }}\n\n{link}")) == 1
 
 
 def test_a_fence_with_a_mistake_is_left_to_the_fence() -> None:
     """The estimate never stops a build; the fence does, and says why."""
-    assert minutes('```lesson-code show="no/such.py:section"\n```\n') == 1
-    assert minutes("```lesson-compare\nbefore: [\n```\n") == 1
+    assert minutes(Source('```lesson-code show="no/such.py:section"\n```\n')) == 1
+    assert minutes(Source("```lesson-compare\nbefore: [\n```\n")) == 1
 
 
 @pytest.mark.usefixtures("lesson")

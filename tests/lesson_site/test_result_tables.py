@@ -454,7 +454,7 @@ def test_the_overview_lists_every_page() -> None:
 def test_the_overview_counts_what_is_measured_where(tmp_path: Path) -> None:
     """For each case, each machine, and in all; each case links to its tables."""
     (tmp_path / "walks.md").write_text(
-        '# Walks\n\n## Out { #walk }\n\n```lesson-results case="walk"\n'
+        '# Walks\n\n## Out { #walk }\n\n```lesson-results case="walk"\n```\n'
     )
     store = Store([ROUND, HOME], [machine({"round": entry(8.0)})])
 
@@ -475,7 +475,7 @@ def test_a_page_that_is_not_there_is_named(tmp_path: Path) -> None:
 def test_pages_stay_light_with_two_more_machines(tmp_path: Path) -> None:
     """With everything measured on two GPU machines, and a race, each page keeps its budgets."""
     skipped = shutil.ignore_patterns("__pycache__")
-    for room in ("docs", "lesson_code", "lesson_site", "benchmarks", "results"):
+    for room in ("docs", "lesson_code", "graders", "lesson_site", "benchmarks", "results"):
         shutil.copytree(REPOSITORY / room, tmp_path / room, symlinks=True, ignore=skipped)
     shutil.copy(REPOSITORY / "mkdocs.yml", tmp_path)
     for name in ("made-up-first", "made-up-second"):

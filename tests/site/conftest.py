@@ -74,7 +74,7 @@ def copy(tmp_path: Path) -> Copy:
     """A sound copy: every test breaks one thing in it."""
     shutil.copytree(REPOSITORY / "docs" / "assets", tmp_path / "docs" / "assets")
     shutil.copytree(REPOSITORY / "docs" / "overrides", tmp_path / "docs" / "overrides")
-    for room in ("benchmarks", "lesson_site", "results"):
+    for room in ("benchmarks", "graders", "lesson_site", "results"):
         skipped = shutil.ignore_patterns("__pycache__")
         shutil.copytree(REPOSITORY / room, tmp_path / room, ignore=skipped)
     settings = (REPOSITORY / "mkdocs.yml").read_text(encoding="utf-8")

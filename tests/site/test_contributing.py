@@ -25,7 +25,7 @@ SLUG = "pinned-memory"
 
 def follow(root: Path) -> None:
     """Copy what a site is built from, and do in the copy what the example says."""
-    for room in ("docs", "lesson_code", "lesson_site", "benchmarks", "results"):
+    for room in ("docs", "lesson_code", "graders", "lesson_site", "benchmarks", "results"):
         skipped = shutil.ignore_patterns("__pycache__")
         shutil.copytree(REPOSITORY / room, root / room, symlinks=True, ignore=skipped)
     settings = (REPOSITORY / "mkdocs.yml").read_text(encoding="utf-8")

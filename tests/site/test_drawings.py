@@ -4,7 +4,6 @@ import re
 import xml.etree.ElementTree as etree
 from collections.abc import Iterator
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 import torch
@@ -13,11 +12,12 @@ from torch import nn
 from lesson_code.foundations.modules import DigitClassifier
 from lesson_code.foundations.training_loop import ORDERS, train
 from lesson_site.drawings import DRAWINGS
+from lesson_site.markdown_source import sources
 from lesson_site.sections import read_section
 from lesson_site.snippets import SHOWN
 
 NAMES = sorted(path.stem for path in DRAWINGS.glob("*.svg"))
-FENCE = re.compile(r'^`{3,}lesson-drawing show="([^"]+)"$', re.MULTILINE)
+PAGES = sources().values()
 WORD = re.compile(r"[A-Za-z_]\w*")
 LIBRARY = {
     name
@@ -28,8 +28,8 @@ LIBRARY = {
 
 def pages_with(name: str) -> list[str]:
     """The text of each page that shows a drawing."""
-    pages = (path.read_text(encoding="utf-8") for path in sorted(Path("docs").rglob("*.md")))
-    return [page for page in pages if name in FENCE.findall(page)]
+    shown = {page.text: {fence.options.get("show") for fence in page.fences} for page in PAGES}
+    return [text for text, names in shown.items() if name in names]
 
 
 def root_of(name: str) -> etree.Element:

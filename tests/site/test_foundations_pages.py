@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+from lesson_site.markdown_source import Source
 from lesson_site.mnist_files import CHECKSUMS
 from tests.building import REPOSITORY
 
@@ -49,7 +50,7 @@ GUESSES = {
 @pytest.mark.parametrize("page", ANCHORS)
 def test_headings_keep_the_names_under_which_they_are_linked(page: str) -> None:
     """Each name belongs to one heading."""
-    headings = re.findall(r"^#{1,3} .+ \{ #([\w-]+) \}$", TEXT[page], flags=re.MULTILINE)
+    headings = Source(TEXT[page]).anchors
 
     assert [1] * len(ANCHORS[page]) == [headings.count(anchor) for anchor in ANCHORS[page]]
 

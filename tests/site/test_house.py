@@ -340,7 +340,7 @@ def test_site_is_built_without_pytorch(house: House) -> None:
 
 def test_nothing_that_we_write_is_ignored() -> None:
     """No file of the rooms is hidden from git by a pattern that was meant for something else."""
-    rooms = ("docs", "lesson_code", "lesson_site", "benchmarks", "results", "tests")
+    rooms = ("docs", "lesson_code", "graders", "lesson_site", "benchmarks", "results", "tests")
     written = [
         str(path.relative_to(REPOSITORY))
         for room in rooms

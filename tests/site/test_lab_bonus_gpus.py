@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from lesson_site.markdown_source import Source
 from lesson_site.sections import read_section
 from tests.building import REPOSITORY
 
@@ -47,7 +48,7 @@ def test_every_way_is_measured(way: str) -> None:
 @pytest.mark.parametrize("text", [GPUS, KERNEL], ids=["several GPUs", "kernel"])
 def test_every_page_has_what_a_bonus_has(text: str) -> None:
     """What runs where, the steps, a check of one's own work, and questions."""
-    anchors = re.findall(r"^#{2,3} .+ \{ #([\w-]+) \}$", text, flags=re.MULTILINE)
+    anchors = Source(text).anchors
 
     assert {"where", "steps", "check", "questions"} <= set(anchors)
     assert text.count("//// check |") >= 2

@@ -10,6 +10,7 @@ import pytest
 
 from lesson_code.mission.constants import DEVICES, MODEL_VERSION
 from lesson_code.mission.memory import to_gb, to_gib
+from lesson_site.markdown_source import Source
 from lesson_site.mission.design_ledger import schema
 from lesson_site.mission.payload import payload_text
 from tests.building import REPOSITORY
@@ -120,7 +121,7 @@ def texts_in(found: dict[str, object]) -> list[str]:
 @pytest.mark.parametrize("name", PAGES)
 def test_all_anchors_are_there(name: str) -> None:
     """Other pages and the record link to them."""
-    found = re.findall(r"^#+ .+ \{ #([\w-]+) \}$", SOURCES[name], re.MULTILINE)
+    found = Source(SOURCES[name]).anchors
 
     assert [] == [anchor for anchor in ANCHORS[name] if anchor not in found]
 

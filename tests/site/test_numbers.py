@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from lesson_site.markdown_source import Source
 from tests.building import REPOSITORY
 
 PAGES = sorted((REPOSITORY / "docs").rglob("*.md"))
 NAMED = re.compile(r"\[\[.*?\]\]")
-FENCE = re.compile(r"^(?P<mark>`{3,}|~{3,}).*?^(?P=mark)[ ]*$", re.MULTILINE | re.DOTALL)
 CODE = re.compile(r"(`+)(?!`).+?(?<!`)\1(?!`)", re.DOTALL)
 # "3x", "3–5×", "2.5 times faster"; a size such as "28×28" or "28 x 28" is none.
 MULTIPLIER = re.compile(
@@ -20,7 +20,8 @@ MULTIPLIER = re.compile(
 
 def multipliers(text: str) -> list[str]:
     """The multipliers that were typed into a page, outside of code and of named figures."""
-    for hidden in (FENCE, CODE, NAMED):
+    text = Source(text).prose
+    for hidden in (CODE, NAMED):
         text = hidden.sub(" ", text)
     return [match[0] for match in MULTIPLIER.finditer(text)]
 

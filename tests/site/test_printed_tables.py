@@ -6,23 +6,18 @@ from html import unescape
 
 import pytest
 
+from lesson_site.markdown_source import sources
 from lesson_site.printed_tables import parts_of, read_heads, to_html
 from results import recorded
 from results.held_digits import NUMBER
 from tests.building import REPOSITORY
 
-FENCE = re.compile(
-    r"^ *```lesson-output of=\"(?P<of>[^\"]+)\"\n(?P<heads>(?: *[^`\s].*\n)+) *```$", re.MULTILINE
-)
-
 
 def shown_tables() -> list[tuple[str, str]]:
     """What pages show as a table, each output once, with its heads."""
-    found = {}
-    for page in sorted((REPOSITORY / "docs").rglob("*.md")):
-        for fence in FENCE.finditer(page.read_text(encoding="utf-8")):
-            found[fence["of"]] = fence["heads"]
-    return list(found.items())
+    fences = [fence for page in sources(REPOSITORY / "docs").values() for fence in page.fences]
+    tables = {f.options["of"]: f.body for f in fences if f.kind == "lesson-output" and f.body}
+    return list(tables.items())
 
 
 def numbers(text: str) -> list[str]:

@@ -22,7 +22,7 @@ STATEMENTS = {
 }
 CODE = [
     path
-    for room in ("lesson_code", "lesson_site", "benchmarks", "results")
+    for room in ("lesson_code", "graders", "lesson_site", "benchmarks", "results")
     for path in sorted((REPOSITORY / room).rglob("*.py"))
 ]
 

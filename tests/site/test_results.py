@@ -160,7 +160,7 @@ def test_each_result_file_can_be_removed(removed: Path) -> None:
 @pytest.fixture
 def real(tmp_path: Path) -> Path:
     """A copy of the repository, as far as the site is built from it."""
-    for room in ("docs", "lesson_code", "lesson_site", "benchmarks", "results"):
+    for room in ("docs", "lesson_code", "graders", "lesson_site", "benchmarks", "results"):
         skipped = shutil.ignore_patterns("__pycache__")
         shutil.copytree(REPOSITORY / room, tmp_path / room, symlinks=True, ignore=skipped)
     shutil.copy(REPOSITORY / "mkdocs.yml", tmp_path)

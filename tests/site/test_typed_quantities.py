@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from lesson_site.markdown_source import Source
 from tests.building import REPOSITORY
 
 PAGES = sorted((REPOSITORY / "docs").rglob("*.md"))
@@ -20,8 +21,6 @@ LIST = Path(__file__).with_name("typed_quantities.toml")
 REASONS = ("setting", "definition", "assumed", "quoted", "plan")
 QUOTING = ("you may have read", "the textbook says", "anchor in the textbook")
 HIDDEN = (
-    re.compile(r"\A---\n.*?\n---\n", re.DOTALL),  # front matter
-    re.compile(r"^(?P<edge> *)(?P<mark>`{3,}|~{3,}).*?^(?P=edge)(?P=mark) *$", re.M | re.DOTALL),
     re.compile(r"(`+)(?!`).+?(?<!`)\1(?!`)", re.DOTALL),  # code
     re.compile(r"\[\[.*?\]\]"),  # figures by name
     re.compile(r"\$[^$\n]+\$"),  # formulas
@@ -42,6 +41,7 @@ QUANTITY = re.compile(
 
 def typed(markdown: str) -> Counter[str]:
     """The quantities that an author typed into a page, and how often."""
+    markdown = Source(markdown).prose
     for pattern in HIDDEN:
         markdown = pattern.sub(" ", markdown)
     markdown = without_quotations(markdown)

@@ -15,7 +15,7 @@ def pages(site: Path) -> set[str]:
 
 def test_zensical_builds_the_same_pages(built_site: Path, tmp_path: Path) -> None:
     """With the same settings, Zensical makes exactly the pages that MkDocs makes."""
-    for room in ("docs", "lesson_code", "lesson_site", "benchmarks", "results"):
+    for room in ("docs", "lesson_code", "graders", "lesson_site", "benchmarks", "results"):
         skipped = shutil.ignore_patterns("__pycache__")
         shutil.copytree(REPOSITORY / room, tmp_path / room, symlinks=True, ignore=skipped)
     shutil.copy(REPOSITORY / "mkdocs.yml", tmp_path)

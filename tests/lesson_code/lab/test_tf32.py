@@ -87,7 +87,7 @@ def test_old_questions_fail_after_the_new_switch() -> None:
     assert ["RuntimeError", "RuntimeError"] == mix_the_switches()
 
 
-@pytest.mark.parametrize("room", ["lesson_code", "benchmarks", "lesson_site", "results"])
+@pytest.mark.parametrize("room", ["lesson_code", "graders", "benchmarks", "lesson_site", "results"])
 def test_no_module_sets_both_kinds_of_switches(room: str) -> None:
     """The page's own demonstration is the only one that does."""
     assert OLD.search("products.allow_tf32, convolutions.allow_tf32 = before")
