@@ -106,11 +106,12 @@ def test_the_page_says_how_many_lines_change(built_site: Path, page_name: str, c
     assert any(said.startswith(count) for said in counts), counts
 
 
-def test_every_python_block_comes_from_lesson_code(built_site: Path) -> None:
-    """The lines of each block stand in one file of lesson_code, one below the other."""
+def test_every_python_block_is_shown_code(built_site: Path) -> None:
+    """The lines of each block stand in one file of the rooms that pages show, in this order."""
     files = {
         path.relative_to(REPOSITORY): bare_lines(path.read_text(encoding="utf-8"))
-        for path in (REPOSITORY / "lesson_code").rglob("*.py")
+        for room in ("lesson_code", "graders")
+        for path in (REPOSITORY / room).rglob("*.py")
     }
     strangers = []
     for path in sorted(built_site.rglob("*.html")):
