@@ -2,11 +2,12 @@
 
 import argparse
 import io
-import shutil
 import sys
 from pathlib import Path
 
-HERE = Path(__file__).parent
+from lesson_code.lab.todos import stub
+
+SOLUTIONS = Path(__file__).parent / "solution"
 FILES = {
     1: "01_gpu_basics.py",
     2: "02_amp_training.py",
@@ -27,7 +28,7 @@ def main(arguments: list[str] | None = None) -> int:
     start.add_argument("folder", type=Path, help="made if it is missing; no file in it changes")
     check = commands.add_parser("check", help="grade an exercise")
     check.add_argument("exercise", type=int, choices=tuple(FILES))
-    check.add_argument("file", type=Path, nargs="?", help="your file; by default the starter")
+    check.add_argument("file", type=Path, nargs="?", help="by default the one of this folder")
     check.add_argument("--json", action="store_true", help="one line of JSON for each TODO")
     check.add_argument("--seed", type=int, help="ask the same cases again; it is in every report")
     options = parser.parse_args(arguments)
@@ -37,7 +38,9 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def copy_exercises(folder: Path) -> int:
-    """Copy the starters into a folder; a file that is there stays as it is."""
+    """Write the exercises into a folder; a file that is there stays as it is."""
+    from graders.blanks import emptied
+
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name in FILES.values():
@@ -45,7 +48,8 @@ def copy_exercises(folder: Path) -> int:
             if target.exists():
                 print(f"kept    {target}")
             else:
-                shutil.copyfile(HERE / "starter" / name, target)
+                source = (SOLUTIONS / name).read_text(encoding="utf-8")
+                target.write_text(emptied(source, stub), encoding="utf-8", newline="\n")
                 print(f"copied  {target}")
     except OSError as problem:
         return _refuse(f"can't copy the exercises into {folder}: {problem.strerror}; name another")
@@ -57,12 +61,13 @@ def grade(exercise: int, file: Path | None, as_json: bool, seed: int | None) -> 
     """Hand a file to the graders, if it is one."""
     from graders import door
 
-    path = file or HERE / "starter" / FILES[exercise]
+    path = file or Path(FILES[exercise])
     if path.is_dir():
         return _refuse(f"{path} is a folder; name the file in it, such as {path / FILES[exercise]}")
     if not path.is_file():
         return _refuse(
-            f"there is no file {path}; `python -m lesson_code.lab start DIR` copies the exercises"
+            f"there is no file {path}; name yours, or let "
+            "`python -m lesson_code.lab start DIR` copy the exercises"
         )
     title = f"Exercise {exercise}: {path}"
     return door.grade(f"lab.exercise_{exercise}", title, path, as_json, seed)

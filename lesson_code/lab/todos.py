@@ -6,6 +6,11 @@ from pathlib import Path
 OPEN = re.compile(r'raise NotImplementedError\("TODO ([^"]+)"\)')
 
 
+def stub(name: str, task: str) -> str:
+    """The line in the place of what a learner is to write."""
+    return f'raise NotImplementedError("TODO {name} {task}")'
+
+
 def open_todos(file: str) -> list[str]:
     """The TODOs of a file that nobody has replaced yet, such as ``"1.3 move a tensor"``."""
     return OPEN.findall(Path(file).read_text(encoding="utf-8"))

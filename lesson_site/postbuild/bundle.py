@@ -6,6 +6,8 @@ import os
 import zipfile
 from pathlib import Path
 
+from graders.blanks import emptied
+from lesson_code.lab.todos import stub
 from lesson_site.files import write_whole
 from lesson_site.sections import read_section
 
@@ -20,7 +22,7 @@ LAB_DIGITS = "digits/MNIST/raw"  # where torchvision looks under `--data digits`
 EXERCISES_PAGE = Path("lab/index.html")
 EXERCISES_ARCHIVE = Path("lab/gpu-lab.zip")
 EXERCISES_FOLDER = "gpu-lab"
-EXERCISES_STARTER = Path("lesson_code/lab/starter")
+EXERCISES = Path("lesson_code/lab/solution")  # whose blanks are emptied
 MEASURING_NOTEBOOK = Path("notebooks/measure-your-gpu.ipynb")
 MEASURING_ARCHIVE = Path("notebooks/gpu-measuring.zip")
 MEASURING_PACKAGES = ("benchmarks", "lesson_code", "results")
@@ -95,7 +97,6 @@ def pack_exercises(site: Path, package: Path = SUBSET.parent) -> Path | None:
     """
     if not (site / EXERCISES_PAGE).is_file():
         return None
-    starter = package / EXERCISES_STARTER.relative_to(SUBSET.parent)
     graders = package.parent / "graders"
     files = [*package.rglob("*.py"), *graders.rglob("*.py"), *(package / SUBSET.name).iterdir()]
     members = {
@@ -103,7 +104,8 @@ def pack_exercises(site: Path, package: Path = SUBSET.parent) -> Path | None:
         for path in files
     }
     members |= {
-        f"{EXERCISES_FOLDER}/{path.name}": path.read_bytes() for path in starter.glob("*.py")
+        f"{EXERCISES_FOLDER}/{path.name}": emptied(path.read_text(encoding="utf-8"), stub).encode()
+        for path in (package.parent / EXERCISES).glob("*.py")
     }
     return _pack(members, site / EXERCISES_ARCHIVE)
 

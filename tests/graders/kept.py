@@ -18,13 +18,14 @@ from types import ModuleType
 from typing import Any
 
 from graders.answers import ANSWER, load
-from graders.blanks import filled
+from graders.blanks import emptied, filled
 from graders.checks import checks_in, unit
 from graders.judging import judge
 from graders.outcome import Outcome
 from graders.report import by_todo
 from lesson_code.devices import one_thread
 from lesson_code.lab.__main__ import FILES
+from lesson_code.lab.todos import stub
 from tests.building import REPOSITORY
 
 FOLDER = REPOSITORY / "tests/graders/answers"
@@ -148,6 +149,11 @@ def changed(solution: str, answer: KeptAnswer) -> str:
         text = f"{new}{solution[start + len(old) : end]}{text}"
         end = start
     return solution[:end] + text
+
+
+def starter(of: str) -> str:
+    """What a learner of the lab gets."""
+    return emptied(SOURCES[of].read_text(encoding="utf-8"), stub)
 
 
 def outcomes(of: str, path: Path, seed: int = 0) -> list[Outcome]:

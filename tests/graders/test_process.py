@@ -291,22 +291,6 @@ def test_what_would_steer_a_terminal_is_written_as_a_number(
     assert [] == [c for c in printed if not c.isprintable() and c != "\n"]
 
 
-def test_start_copies_and_never_overwrites(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """What a learner wrote stays; what is missing comes."""
-    folder = tmp_path / "mine"
-    assert 0 == main(["start", str(folder)])
-    (folder / FILES[1]).write_text("my work", encoding="utf-8")
-    (folder / FILES[2]).unlink()
-    capsys.readouterr()
-
-    assert 0 == main(["start", str(folder)])
-    assert "my work" == (folder / FILES[1]).read_text(encoding="utf-8")
-    assert (folder / FILES[2]).is_file()
-    assert "kept" in capsys.readouterr().out
-
-
 def test_a_folder_that_cannot_be_made_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

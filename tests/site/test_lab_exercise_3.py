@@ -7,9 +7,10 @@ import pytest
 
 from lesson_site.markdown_source import Source
 from tests.building import REPOSITORY
+from tests.graders.kept import starter
 
 PAGE = (REPOSITORY / "docs" / "lab" / "exercise-3.md").read_text(encoding="utf-8")
-STARTER = (REPOSITORY / "lesson_code/lab/starter/03_memory_optimization.py").read_text("utf-8")
+STARTER = starter("lab.exercise_3")
 
 CAUSES = [
     "the batch is too large",

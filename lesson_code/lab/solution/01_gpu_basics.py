@@ -38,9 +38,13 @@ class SmallModel(nn.Module):
 # --8<-- [start:pick_device]
 def pick_device(prefer: str | None = None) -> torch.device:
     """The device to compute on: the preferred one, else CUDA where a GPU is found, else the CPU."""
+    # BLANK 1.1: choose a device
+    #: A preference wins. Without one, ask PyTorch whether it finds a GPU now.
+    #: Look up: torch.device, torch.cuda.is_available.
     if prefer is not None:
         return torch.device(prefer)
     return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    # END
 
 
 # --8<-- [end:pick_device]
@@ -49,7 +53,11 @@ def pick_device(prefer: str | None = None) -> torch.device:
 # --8<-- [start:make_on_device]
 def make_on_device(shape: Sequence[int], device: torch.device) -> torch.Tensor:
     """A tensor of random numbers that is made on the device, not copied there."""
+    # BLANK 1.2: create a tensor on the device
+    #: Make the random numbers where they are needed: a copy from the CPU costs time and memory.
+    #: Look up: the arguments of torch.rand.
     return torch.rand(tuple(shape), device=device)
+    # END
 
 
 # --8<-- [end:make_on_device]
@@ -58,12 +66,20 @@ def make_on_device(shape: Sequence[int], device: torch.device) -> torch.Tensor:
 # --8<-- [start:move]
 def move_tensor(t: torch.Tensor, device: torch.device) -> torch.Tensor:
     """The tensor on the device; the one that was given stays where it is."""
+    # BLANK 1.3: move a tensor
+    #: The tensor that you get stays where it is; hand back the one that moved.
+    #: Look up: torch.Tensor.to.
     return t.to(device)
+    # END
 
 
 def move_model(model: nn.Module, device: torch.device) -> nn.Module:
     """The same model, with its parameters and buffers on the device."""
+    # BLANK 1.4: move a model
+    #: Modules move differently from tensors: does the call change the model, or make another?
+    #: Look up: torch.nn.Module.to.
     return model.to(device)
+    # END
 
 
 # --8<-- [end:move]
@@ -75,15 +91,23 @@ def misplaced(model: nn.Module, device: torch.device | str) -> list[str]:
 
     A device without a number, such as "cuda", accepts every number of its type.
     """
+    # BLANK 1.5: find what is in the wrong place
+    #: A model has more tensors than its parameters. And a tensor sent to "cuda" answers "cuda:0".
+    #: Look up: named_parameters, named_buffers, torch.device.type and .index.
     wanted = torch.device(device)
     tensors = [*model.named_parameters(), *model.named_buffers()]
     return [name for name, tensor in tensors if not _is_on(tensor.device, wanted)]
+    # END
 
 
+# OURS
 def _is_on(found: torch.device, wanted: torch.device) -> bool:
     if found.type != wanted.type:
         return False
     return found.index is None or wanted.index is None or found.index == wanted.index
+
+
+# END
 
 
 # --8<-- [end:misplaced]
@@ -95,6 +119,9 @@ def forward_safely(model: nn.Module, x: torch.Tensor) -> torch.Tensor:
 
     Every other error of the model comes out as it is.
     """
+    # BLANK 1.6: survive a device mismatch
+    #: Messages differ between operations, devices and releases, so do not read them.
+    #: What tells a mismatch from every other RuntimeError? Try again at most once.
     try:
         return model(x)
     except RuntimeError:
@@ -103,6 +130,7 @@ def forward_safely(model: nn.Module, x: torch.Tensor) -> torch.Tensor:
         if x.device == home:
             raise  # whatever it is, it is no mismatch
     return model(x.to(home))
+    # END
 
 
 # --8<-- [end:forward_safely]

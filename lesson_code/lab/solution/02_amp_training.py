@@ -99,7 +99,12 @@ def train_step_fp32(
 # --8<-- [start:make_scaler]
 def make_scaler(device_type: str, dtype: torch.dtype) -> torch.amp.GradScaler:
     """A scaler that works for float16, and is off for every other format."""
+    # BLANK 2.2: make the scaler
+    #: Only float16 is short of range. One argument of the scaler switches it off for the others,
+    #: so that no caller has to ask which format it is.
+    #: Look up: torch.amp.GradScaler.
     return torch.amp.GradScaler(device_type, enabled=dtype == torch.float16)
+    # END
 
 
 # --8<-- [end:make_scaler]
@@ -124,16 +129,45 @@ def train_step(
     Returns the loss as it is without scaling.
     """
     optimizer.zero_grad()
+    # BLANK 2.1: autocast the forward pass
+    #: 2.1 Compute the forward pass and the loss in an autocast region, and nothing else.
+    #: Tell it the device and the format; with float32 it should change nothing.
+    #: Look up: torch.autocast.
     in_16_bit = dtype != torch.float32
     with torch.autocast(device_type, dtype, enabled=in_16_bit):
         loss = loss_fn(model(x), y)
+    # INSTEAD
+    # loss = loss_fn(model(x), y)
+    #
+    # END
+    # BLANK 2.3: scale the loss
+    #: 2.3 Start the backward pass from a larger number, so that no gradient on its way becomes
+    #: zero. The scaler knows how large. It gives you a new tensor and leaves the old one as it is.
+    #: Look up: torch.amp.GradScaler.scale.
     scaler.scale(loss).backward()
+    # INSTEAD
+    # loss.backward()
+    #
+    # END
+    # BLANK 2.4: unscale and step
+    #: 2.4 The gradients are too large now. The scaler divides them, and steps if all are finite.
+    #: If max_norm is given, the gradients need their true size before you clip them.
+    #: Look up: GradScaler.unscale_, GradScaler.step, torch.nn.utils.clip_grad_norm_.
     if max_norm is not None:
         scaler.unscale_(optimizer)
         nn.utils.clip_grad_norm_(model.parameters(), max_norm)
     scaler.step(optimizer)
+    # INSTEAD
+    # optimizer.step()
+    #
+    # END
+    # BLANK 2.5: update the scaler
+    #: 2.5 Let the scaler adapt its factor, and return the loss as it was before scaling.
+    #: A number, not a tensor: a tensor would keep its graph in memory.
+    #: Look up: GradScaler.update.
     scaler.update()
     return loss.item()
+    # END
 
 
 # --8<-- [end:train_step]
@@ -152,6 +186,12 @@ def compare_memory(
     parameters. On CUDA: how far the peak of what is allocated rises above
     what was there before, up to the end of the backward pass.
     """
+    # BLANK 2.6: compare memory
+    #: SavedBytes(model) is a meter: it counts what runs inside `with`, and total() tells any time.
+    #: What it counts goes when the graph goes, so think about when to read it.
+    #: On CUDA, PyTorch keeps a peak itself; set it back before each format. It counts all that is
+    #: there, also what libraries take in their first pass and keep: let one go ahead, and subtract.
+    #: Look up: lesson_code/saved_tensors.py, torch.cuda.max_memory_allocated, memory_allocated.
     x, y = (part.to(device) for part in batch)
     found = {}
     for dtype in dtypes:
@@ -164,8 +204,10 @@ def compare_memory(
             _kept_in_a_pass(model, x, y, dtype, device)
             found[dtype] = torch.cuda.max_memory_allocated(device) - before
     return found
+    # END
 
 
+# OURS
 def _kept_in_a_pass(
     model: nn.Module,
     x: torch.Tensor,
@@ -180,6 +222,9 @@ def _kept_in_a_pass(
     kept = meter.total()
     loss.backward()
     return kept
+
+
+# END
 
 
 # --8<-- [end:compare_memory]
@@ -204,6 +249,12 @@ def compare_speed(
         warmup: How often each step runs before its time counts.
         iters: In how many rounds each step is timed once, in turn; the medians count.
     """
+    # BLANK 2.7: compare speed
+    #: A step returns when the device has been asked, not when it has finished. And the first steps
+    #: pay for things that no later one pays for. Where must the clock wait, and for what?
+    #: A machine that slows down while you measure should slow both: let the two take turns.
+    #: Use the clock and the sync that you are given; the checker's device runs on its own time.
+    #: Look up: statistics.median.
 
     def seconds_of(step: Callable[[], object]) -> float:
         sync()
@@ -219,6 +270,7 @@ def compare_speed(
     rounds = [(seconds_of(step_a), seconds_of(step_b)) for _ in range(iters)]
     a_s, b_s = (statistics.median(found) for found in zip(*rounds, strict=True))
     return Speed(a_s, b_s, a_s / b_s)
+    # END
 
 
 # --8<-- [end:compare_speed]
@@ -235,6 +287,10 @@ def train_monitored(
     dtype: torch.dtype,
 ) -> list[StepRecord]:
     """Train on each batch once, and note what the scaler did."""
+    # BLANK 2.8: watch for skipped steps
+    #: Take your train_step for each batch. A skipped step raises no error, and its loss may be
+    #: finite. What does the scaler do after a skip that it does at no other time?
+    #: Look up: torch.amp.GradScaler.get_scale.
     records = []
     for step, (x, y) in enumerate(batches):
         before = scaler.get_scale()
@@ -243,6 +299,7 @@ def train_monitored(
         skipped = after < before
         records.append(StepRecord(step, loss, before, after, skipped))
     return records
+    # END
 
 
 # --8<-- [end:train_monitored]

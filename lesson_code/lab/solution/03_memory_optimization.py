@@ -96,6 +96,10 @@ def memory_per_batch(
 
     The inputs count, the parameters don't. Model and batch are on the device.
     """
+    # BLANK 3.1: measure memory for each batch size
+    #: Run a forward pass and its loss for each size under a meter, and read it while the loss is
+    #: still there. Then lay a straight line through the points: part of the bytes has nothing to do
+    #: with the batch. Look up: SavedBytes in lesson_code/saved_tensors.py, linear_regression.
     rows = []
     for batch_size in batch_sizes:
         model = make_model().to(device)
@@ -107,6 +111,7 @@ def memory_per_batch(
         del loss  # until here it kept the graph, and the graph what was saved
     per_sample, fixed = linear_regression(*zip(*rows, strict=True))
     return MemoryLine(rows, fixed, per_sample)
+    # END
 
 
 # --8<-- [end:memory_per_batch]
@@ -128,6 +133,10 @@ def largest_batch(
         limit: No larger size is tried.
         cleanup: Gives back what a failed step left behind; called after every failure.
     """
+    # BLANK 3.2: find the largest batch
+    #: Two phases. Grow: try larger and larger sizes until one fails or the limit is reached.
+    #: Then narrow: the answer lies between the last size that worked and the first that failed.
+    #: Look up: torch.OutOfMemoryError, and what an exception keeps alive while it is handled.
     works, fails = 0, limit + 1
     size = min(start, limit)
     while works + 1 < fails:
@@ -140,14 +149,19 @@ def largest_batch(
         still_growing = fails > limit
         size = min(2 * works, limit) if still_growing else (works + fails) // 2
     return works
+    # END
 
 
+# OURS
 def _fits(step: Callable[[int], object], size: int) -> bool:
     try:
         step(size)
     except torch.OutOfMemoryError:
         return False  # and on leaving, the exception lets go of the failed step's tensors
     return True
+
+
+# END
 
 
 # --8<-- [end:largest_batch]
@@ -161,7 +175,11 @@ def best_batch(seconds: Callable[[int], float], candidates: Sequence[int]) -> in
         seconds: How long a step takes with a batch size.
         candidates: Batch sizes that fit, in any order.
     """
+    # BLANK 3.2: find the best batch
+    #: Neither the largest batch nor the shortest step need be the best: compare how many samples a
+    #: second brings. Look up: the key of max.
     return max(candidates, key=lambda size: size / seconds(size))
+    # END
 
 
 # --8<-- [end:best_batch]
@@ -183,6 +201,10 @@ def accumulate(
     Returns:
         The number of optimizer steps.
     """
+    # BLANK 3.3: accumulate gradients
+    #: train_plainly above takes a step for each batch. What has to happen once a group, and what
+    #: once a batch? A large batch's loss is the mean over its samples: how much of it is each small
+    #: one's? Look up: Optimizer.zero_grad, and what backward does with gradients that exist.
     steps = 0
     for group in _groups(batches, k):
         samples = sum(len(targets) for _, targets in group)
@@ -193,12 +215,17 @@ def accumulate(
         optimizer.step()
         steps += 1
     return steps
+    # END
 
 
+# OURS
 def _groups(batches: Iterable[Batch], k: int) -> Iterator[list[Batch]]:
     rest = iter(batches)
     while group := list(islice(rest, k)):
         yield group
+
+
+# END
 
 
 # --8<-- [end:accumulate]
@@ -210,9 +237,14 @@ def checkpointed_forward(blocks: nn.Sequential, x: torch.Tensor) -> torch.Tensor
 
     Output and gradients are those of ``plain_forward``, bit for bit. ``x`` need not require grad.
     """
+    # BLANK 3.4: keep the inputs of blocks only
+    #: plain_forward above keeps every activation. A checkpoint keeps the input of what it wraps,
+    #: and runs it again in the backward pass. Wrap how much? And which of its two forms works when
+    #: x requires no grad? Look up: torch.utils.checkpoint.checkpoint.
     for block in blocks:
         x = checkpoint(block, x, use_reentrant=False)
     return x
+    # END
 
 
 # --8<-- [end:checkpointed_forward]
@@ -226,12 +258,18 @@ def compare_checkpointing(
 
     Bytes are read when the forward pass has ended, runs of a block when the backward pass has.
     """
+    # BLANK 3.5: compare with and without
+    #: Read the meter after the forward pass, then run a backward pass: the price is paid there.
+    #: A recomputed block stops as soon as it has what it needs, so mind where you count.
+    #: Look up: SavedBytes, register_forward_pre_hook, register_forward_hook.
     plain, checkpointed = (
         _cost(forward, make_blocks(), x) for forward in (plain_forward, checkpointed_forward)
     )
     return plain, checkpointed
+    # END
 
 
+# OURS
 def _cost(
     forward: Callable[[nn.Sequential, torch.Tensor], torch.Tensor],
     blocks: nn.Sequential,
@@ -249,6 +287,9 @@ def _cost(
     return Cost(saved_bytes, len(runs) // len(blocks))
 
 
+# END
+
+
 # --8<-- [end:compare_checkpointing]
 
 
@@ -261,6 +302,10 @@ def collect_losses(
     With ``train``, each loss is sent backward and the gradients add up in the parameters. Without,
     nothing is recorded for backward.
     """
+    # BLANK 3.6: keep no graph alive
+    #: A loss in a list holds everything that its backward pass would need. Keep the number instead,
+    #: and record nothing where nobody calls backward.
+    #: Look up: Tensor.item, torch.no_grad, torch.set_grad_enabled.
     losses = []
     with torch.set_grad_enabled(train):
         for inputs, targets in batches:
@@ -269,6 +314,7 @@ def collect_losses(
                 loss.backward()
             losses.append(loss.item())
     return losses
+    # END
 
 
 # --8<-- [end:collect_losses]

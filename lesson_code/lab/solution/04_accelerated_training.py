@@ -169,6 +169,12 @@ def start_run(options: Options) -> Run:
     Raises:
         InputError: For ``--device cuda`` where there is no GPU.
     """
+    # BLANK 4.1: set the run up
+    #: Choose the device first; "auto" means the GPU where there is one. Then build everything in
+    #: the order in which it depends on each other: seed, model, optimizer, scaler, data, loaders.
+    #: --limit-batches counts batches, and build_data counts samples.
+    #: Look up: InputError, float32_switches above, torch.amp.GradScaler,
+    #: torch.utils.data.DataLoader.
     # --8<-- [start:start_run]
     if options.device == "cuda" and not torch.cuda.is_available():
         raise InputError("--device cuda: PyTorch finds no GPU here; leave it out, or say cpu")
@@ -193,6 +199,7 @@ def start_run(options: Options) -> Run:
     train_loader = loader(training, shuffle=True, generator=order)
     return Run(device, dtype, model, optimizer, scaler, train_loader, loader(test), order)
     # --8<-- [end:start_run]
+    # END
 
 
 def plain_epoch(
@@ -239,6 +246,11 @@ def train_one_epoch(
     Returns:
         The mean loss of a sample.
     """
+    # BLANK 4.2: train on any device
+    #: Begin with plain_epoch. Move every tensor of a batch, then put forward pass and loss under
+    #: autocast, and let the scaler do the rest. A group of batches shares one step: how much does
+    #: a loss of 8 samples count beside a loss of 32? Mind what makes the host wait for the device.
+    #: Look up: torch.Tensor.to and its non_blocking, torch.autocast, torch.amp.GradScaler.
     # --8<-- [start:train_one_epoch]
     model.train()
     mixed = dtype != torch.float32
@@ -259,6 +271,7 @@ def train_one_epoch(
         seen += samples
     return total.item() / seen
     # --8<-- [end:train_one_epoch]
+    # END
 
 
 def plain_accuracy(model: nn.Module, loader: Iterable[Batch]) -> float:
@@ -277,6 +290,10 @@ def evaluate(
     Computes in the type in which it was trained, records no graph, and leaves the model in the
     mode in which it came.
     """
+    # BLANK 4.3: evaluate in the same type
+    #: Begin with plain_accuracy. What has to be as it was when you are done, and what is the mean
+    #: of two accuracies worth if one batch is smaller?
+    #: Look up: torch.nn.Module.train, torch.no_grad, torch.autocast.
     # --8<-- [start:evaluate]
     was_training = model.training
     model.eval()
@@ -289,6 +306,7 @@ def evaluate(
     model.train(was_training)
     return right.item() / seen
     # --8<-- [end:evaluate]
+    # END
 
 
 def profile_memory(step: Callable[[], object], device: torch.device) -> dict[str, int | None]:
@@ -298,6 +316,10 @@ def profile_memory(step: Callable[[], object], device: torch.device) -> dict[str
         The keys of ``MEMORY``: bytes in tensors afterwards, the most during the step, and what
         PyTorch holds from the driver. All None on a device that keeps no count.
     """
+    # BLANK 4.4: measure memory
+    #: The device that you are given decides, not the machine. The highest mark belongs to whatever
+    #: ran since it was last reset, and a GPU may still be at work when the step returns.
+    #: Look up: torch.cuda.reset_peak_memory_stats, max_memory_allocated, memory_reserved.
     # --8<-- [start:profile_memory]
     if device.type != "cuda":
         step()
@@ -311,6 +333,7 @@ def profile_memory(step: Callable[[], object], device: torch.device) -> dict[str
         "reserved_bytes": torch.cuda.memory_reserved(device),
     }
     # --8<-- [end:profile_memory]
+    # END
 
 
 def run_benchmark(
@@ -331,6 +354,11 @@ def run_benchmark(
         iters: Calls between starting the clock and stopping it.
         repeats: How many rounds of that, each with all steps in turn; the median counts.
     """
+    # BLANK 4.5: compare configurations
+    #: Four things make a timing true: a warm-up, waiting on both sides of the clock, division by
+    #: what ran in between, and repetition. A fifth makes a comparison fair: taking turns, since a
+    #: machine may slow down meanwhile. Use the clock that you are given; it may be a made-up one.
+    #: Look up: statistics.median.
     # --8<-- [start:run_benchmark]
     for config in configs:
         for _ in range(warmup):
@@ -350,6 +378,7 @@ def run_benchmark(
         for config, own in zip(configs, seconds, strict=True)
     ]
     # --8<-- [end:run_benchmark]
+    # END
 
 
 def limiting_resource(load_s: float, compute_s: float, doubled_s: float) -> str:
@@ -366,11 +395,14 @@ def limiting_resource(load_s: float, compute_s: float, doubled_s: float) -> str:
         kernels that are too small to fill the device. Else computation, which means arithmetic or
         the memory's bandwidth.
     """
+    # BLANK 4.6: name what limits the run
+    #: Three measurements, two comparisons. Read the docstring as a decision table.
     # --8<-- [start:limiting_resource]
     if load_s > compute_s:
         return "data"
     return "launches" if doubled_s < 1.5 * compute_s else "computation"
     # --8<-- [end:limiting_resource]
+    # END
 
 
 def save_state(
@@ -385,6 +417,10 @@ def save_state(
 
     A call that is interrupted leaves the file as it was before.
     """
+    # BLANK 4.7: save a run
+    #: What would be different tomorrow if you forgot it? Think of everything that remembers:
+    #: weights, moments, the scale, and every generator that draws the next random number.
+    #: Look up: state_dict, torch.get_rng_state, torch.Generator.get_state, save_atomically.
     # --8<-- [start:save_state]
     on_gpu = next(model.parameters()).is_cuda
     state = {
@@ -398,6 +434,7 @@ def save_state(
     }
     save_atomically(state, path)  # a temporary name first, then renamed
     # --8<-- [end:save_state]
+    # END
 
 
 def load_state(
@@ -412,6 +449,12 @@ def load_state(
     The model is on its device already, which need not be the one that the file comes from. A file
     that holds more than tensors and plain values is refused.
     """
+    # BLANK 4.7: resume a run
+    #: The mirror image of save_state. The file may come from another device, and a generator's
+    #: state must lie on the CPU. So should Adam's step counter: on a GPU each step waits for it.
+    #: A scaler that is switched off has no state to give; load_scaler_state takes all that the
+    #: file holds, and looks under "scaler_state_dict".
+    #: Look up: load_untrusted, load_scaler_state, torch.set_rng_state.
     # --8<-- [start:load_state]
     state = load_untrusted(path, torch.device("cpu"))  # with weights_only=True
     model.load_state_dict(state["model"])  # values move to the parameters' device
@@ -424,6 +467,7 @@ def load_state(
     epoch: int = state["epoch"]
     return epoch
     # --8<-- [end:load_state]
+    # END
 
 
 def train_run(run: Run, options: Options) -> list[dict[str, float]]:
@@ -435,6 +479,10 @@ def train_run(run: Run, options: Options) -> list[dict[str, float]]:
         For each epoch trained now: its number from 1 as "epoch", "loss", "accuracy" on the test
         data, and the "seconds" that training took, without evaluation and saving.
     """
+    # BLANK 4.8: train what is missing
+    #: Resume if there is something to resume from, then train, evaluate and save, epoch by epoch.
+    #: A clock says nothing about a GPU that nobody waited for.
+    #: Look up: _epoch below, synchronize, time.perf_counter.
     # --8<-- [start:train_run]
     parts = run.model, run.optimizer, run.scaler
     done = 0
@@ -452,6 +500,7 @@ def train_run(run: Run, options: Options) -> list[dict[str, float]]:
         history.append({"epoch": epoch, "loss": loss, "accuracy": accuracy, "seconds": seconds})
     return history
     # --8<-- [end:train_run]
+    # END
 
 
 def _epoch(run: Run, options: Options, loader: Iterable[Batch] | None = None) -> float:

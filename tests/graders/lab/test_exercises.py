@@ -1,6 +1,5 @@
 """The exercises: starters that say what is missing, solutions that pass, mistakes found."""
 
-import ast
 import os
 import subprocess
 import sys
@@ -8,80 +7,66 @@ from pathlib import Path
 
 import pytest
 
+from graders.blanks import blanks_of
 from graders.checks import checks_in, unit
-from lesson_code.lab.__main__ import FILES
-from lesson_code.lab.todos import open_todos
-from tests.graders.lab.answers import LAB, WrongAnswer, outcomes, wrong_answers
+from lesson_code.lab.__main__ import FILES, main
+from tests.building import REPOSITORY
+from tests.graders.kept import SOURCES, outcomes, starter
+from tests.graders.lab import answers
+from tests.graders.lab.answers import WrongAnswer, wrong_answers
 
-EXERCISES = [n for n in FILES if (LAB / "solution" / FILES[n]).is_file()]
-TODOS = {1: 6, 2: 8, 3: 6, 4: 8}
 WRONG_AT_LEAST = {1: 10, 2: 12, 3: 14, 4: 10}
 
 
-def _file(room: str, exercise: int) -> Path:
-    return LAB / room / FILES[exercise]
+@pytest.fixture(params=FILES, ids=str)
+def exercise(request: pytest.FixtureRequest) -> int:
+    """The number of an exercise."""
+    number: int = request.param
+    return number
 
 
-@pytest.mark.parametrize("exercise", EXERCISES)
+@pytest.fixture
+def started(exercise: int, tmp_path: Path) -> Path:
+    """Its file as a learner gets it."""
+    path = tmp_path / FILES[exercise]
+    path.write_text(starter(f"lab.exercise_{exercise}"), encoding="utf-8")
+    return path
+
+
+def _source(exercise: int) -> Path:
+    return SOURCES[f"lab.exercise_{exercise}"]
+
+
 def test_the_solution_passes(exercise: int) -> None:
     """Everything that this machine can check passes; what needs a GPU says so."""
-    found = outcomes(exercise, _file("solution", exercise))
+    found = outcomes(f"lab.exercise_{exercise}", _source(exercise))
 
     assert {"passed"} == {o.state for o in found} - {"cannot be judged here"}
     assert all(o.says == "needs a CUDA GPU" for o in found if o.state == "cannot be judged here")
     assert not any(o.advice for o in found)
 
 
-@pytest.mark.parametrize("exercise", EXERCISES)
-def test_the_starter_is_not_done_yet(exercise: int) -> None:
-    """An untouched starter is neither wrong nor right, and each of its TODOs is asked for."""
-    found = outcomes(exercise, _file("starter", exercise))
+def test_the_starter_is_not_done_yet(exercise: int, started: Path) -> None:
+    """It is neither wrong nor right, whatever is asked."""
+    found = outcomes(f"lab.exercise_{exercise}", started)
 
-    assert [] == [o for o in found if o.state not in ("not done yet", "cannot be judged here")]
-    assert {o.todo for o in found} == {
-        check.todo for check in checks_in(unit(f"lab.exercise_{exercise}"))
+    assert {"not done yet"} == {o.state for o in found} - {"cannot be judged here"}
+
+
+def test_every_blank_is_checked(exercise: int) -> None:
+    """And every check is about one."""
+    blanks = blanks_of(_source(exercise).read_text(encoding="utf-8"))
+
+    assert {check.todo for check in checks_in(unit(f"lab.exercise_{exercise}"))} == {
+        blank.name for blank in blanks
     }
 
 
-@pytest.mark.parametrize("exercise", EXERCISES)
-def test_every_todo_is_checked_and_marked(exercise: int) -> None:
-    """The TODOs of the checks are those that the starter's text has."""
-    marked = {todo.split()[0] for todo in open_todos(str(_file("starter", exercise)))}
+def test_every_blank_has_a_hint(exercise: int) -> None:
+    """A learner finds words above each line that is to go."""
+    blanks = blanks_of(_source(exercise).read_text(encoding="utf-8"))
 
-    assert {check.todo for check in checks_in(unit(f"lab.exercise_{exercise}"))} == marked
-    assert [] == open_todos(str(_file("solution", exercise)))
-
-
-@pytest.mark.parametrize("exercise", EXERCISES)
-def test_starter_and_solution_differ_inside_todos_only(exercise: int) -> None:
-    """Both have the same docstring, imports, names and signatures, and the same given code."""
-    starter, solution = (_given(_file(room, exercise)) for room in ("starter", "solution"))
-
-    for name, text in starter.items():
-        if "NotImplementedError" in text:
-            assert _head(text) == _head(solution[name]), name
-        else:
-            assert text == solution[name], name
-    assert all(name.startswith("_") for name in solution.keys() - starter.keys())
-
-
-def _given(path: Path) -> dict[str, str]:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    imports = [n for n in tree.body if isinstance(n, ast.Import | ast.ImportFrom)]
-    found = {"": ast.get_docstring(tree) or "", "import": "\n".join(map(ast.unparse, imports))}
-    for node in tree.body:
-        if isinstance(node, ast.FunctionDef | ast.ClassDef):
-            found[node.name] = ast.unparse(node)
-    return found
-
-
-def _head(code: str) -> str:
-    function = ast.parse(code).body[0]
-    assert isinstance(function, ast.FunctionDef)
-    return (
-        f"{ast.unparse(function.args)} -> {function.returns and ast.unparse(function.returns)}"
-        + (ast.get_docstring(function) or "")
-    )
+    assert [] == [blank.task for blank in blanks if not blank.hints]
 
 
 @pytest.mark.parametrize(
@@ -89,14 +74,13 @@ def _head(code: str) -> str:
 )
 def test_a_wrong_answer_is_caught(wrong: WrongAnswer, tmp_path: Path) -> None:
     """The check that is meant for it fails with the right words, and no other one does."""
-    found = outcomes(wrong.exercise, wrong.write(tmp_path))
+    found = answers.outcomes(wrong.exercise, wrong.write(tmp_path))
     failed = {o.todo: o.says for o in found if o.state not in ("passed", "cannot be judged here")}
 
     assert wrong.todos == failed.keys(), failed
     assert any(wrong.says in message for message in failed.values()), failed
 
 
-@pytest.mark.parametrize("exercise", EXERCISES)
 def test_there_are_enough_wrong_answers(exercise: int) -> None:
     """The library does not shrink unseen."""
     count = sum(wrong.exercise == exercise for wrong in wrong_answers())
@@ -104,12 +88,10 @@ def test_there_are_enough_wrong_answers(exercise: int) -> None:
     assert count >= WRONG_AT_LEAST[exercise]
 
 
-@pytest.mark.parametrize("exercise", EXERCISES)
 def test_a_check_ends_within_a_minute(exercise: int) -> None:
     """The whole command, from a cold start, on a solution; other processes do not count."""
     before_s = _children_s()
-    path = _file("solution", exercise)
-    done = _lab("check", str(exercise), str(path))
+    done = _lab("check", str(exercise), str(_source(exercise)))
 
     assert 0 == done.returncode, done.stdout + done.stderr
     assert 1 < _children_s() - before_s < 60
@@ -121,13 +103,42 @@ def _children_s() -> float:
     return used.children_user + used.children_system
 
 
-@pytest.mark.parametrize("exercise", EXERCISES)
-def test_the_starter_names_what_is_left(exercise: int) -> None:
+def test_the_starter_names_what_is_left(exercise: int, started: Path) -> None:
     """Run as it is, it lists its TODOs."""
-    path = _file("starter", exercise)
-    done = subprocess.run([sys.executable, path], capture_output=True, text=True, check=True)
+    blanks = blanks_of(_source(exercise).read_text(encoding="utf-8"))
+    done = subprocess.run([sys.executable, started], capture_output=True, text=True, check=True)
 
-    assert all(f"TODO {todo}" in done.stdout for todo in open_todos(str(path)))
+    assert [f"  TODO {blank.name} {blank.task}" for blank in blanks] == [
+        line for line in done.stdout.splitlines() if line.startswith("  TODO ")
+    ]
+
+
+def test_the_command_copies_what_a_learner_gets(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Into a new folder; a file that is there stays as it is."""
+    folder = tmp_path / "new" / "my-lab"
+    folder.mkdir(parents=True)
+    (folder / FILES[2]).write_text("mine")
+
+    assert 0 == main(["start", str(folder)])
+    found = {number: (folder / name).read_text("utf-8") for number, name in FILES.items()}
+    assert {n: starter(f"lab.exercise_{n}") for n in FILES} | {2: "mine"} == found
+    assert f"kept    {folder / FILES[2]}" in capsys.readouterr().out.splitlines()
+
+
+def test_a_check_without_a_file_takes_the_one_of_this_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without one it says so in one sentence, and grades nothing."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(REPOSITORY))  # the graders' process begins there too
+
+    assert 2 == main(["check", "1"])
+    assert f"error: there is no file {FILES[1]}; name yours" in capsys.readouterr().err
+    Path(FILES[1]).write_text("def f(:\n")
+    assert 1 == main(["check", "1"])
+    assert f"error: {FILES[1]}, line 1 is no Python" in capsys.readouterr().err
 
 
 def _lab(*arguments: str) -> subprocess.CompletedProcess[str]:
