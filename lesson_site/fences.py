@@ -85,7 +85,8 @@ def code(source: str, options: Options, md: Markdown) -> str:
 
     ``show`` names the section; ``new_since`` another one, and every line that it does not have is
     marked; ``title`` stands in place of the file's name; ``run`` gives the snippet a Run button,
-    and is what the reader may run after it, with what that prints behind a summary.
+    and names the section of the same file that runs after it, with what that prints behind a
+    summary.
     """
     section = read_section(options["show"])
     runs = prints = ""

@@ -26,7 +26,7 @@ from pathlib import Path
 from lesson_site import vendor
 from lesson_site.errors import PageError
 from lesson_site.remembered import remembered
-from lesson_site.sections import CODE_FOLDER, Section
+from lesson_site.sections import CODE_FOLDER, Section, SectionError, read_section
 
 RUN = Path(__file__).parents[1] / "docs" / "assets" / "elements" / "run" / "section.py"
 # Runs each job in one process, as the page runs each in one worker.
@@ -86,17 +86,17 @@ def printed(jobs: Sequence[Job], root: Path) -> list[tuple[bool, str]]:
     return [(end == "finished", text) for end, text in json.loads(done.stdout)]
 
 
-def prints_html(section: Section, lines: str) -> str:
-    r"""The lines of a fence's ``run`` and what they print, behind a summary.
+def prints_html(section: Section, run: str) -> str:
+    """The lines that a fence's ``run`` names and what they print, behind a summary.
 
     Args:
         section: What is shown.
-        lines: What runs after it, ``\n`` between them.
+        run: The section of the same file that runs after it.
 
     Raises:
-        PageError: If they stop with an error, or print nothing.
+        PageError: If there is none, it stops with an error, or prints nothing.
     """
-    text = run_lines(lines)
+    text = run_lines(section, run)
     job, files = Job.of(section, text), _checksums(section.file)
     said = _printed_of(job, files, CODE_FOLDER.resolve().parent)
     return (
@@ -154,17 +154,17 @@ def is_plain(file: str, folder: Path = CODE_FOLDER) -> bool:
     return True
 
 
-def attributes(section: Section, lines: str) -> str:
-    r"""What makes a figure of shown code runnable, as HTML attributes; nothing without Pyodide.
+def attributes(section: Section, run: str) -> str:
+    """What makes a figure of shown code runnable, as HTML attributes; nothing without Pyodide.
 
     Args:
         section: What is shown.
-        lines: What runs after it, ``\n`` between them.
+        run: The section of the same file that runs after it.
 
     Raises:
-        PageError: If the module can't run in the page, or ``lines`` is empty or no Python.
+        PageError: If the module can't run in the page, or has no such section.
     """
-    text = run_lines(lines)
+    text = run_lines(section, run)
     files = _checksums(section.file)
     size_kb = vendor.compressed_kb(vendor.PYODIDE)
     if size_kb is None:
@@ -180,20 +180,16 @@ def attributes(section: Section, lines: str) -> str:
     return "".join(f' data-{name}="{escape(value)}"' for name, value in values.items())
 
 
-def run_lines(option: str) -> str:
-    r"""The lines that a fence's ``run`` names, where ``\n`` ends a line.
+def run_lines(section: Section, name: str) -> str:
+    """The lines that readers run after a section: another section of the same file.
 
     Raises:
-        PageError: If there is none, or they are no Python.
+        PageError: If there is none of that name.
     """
-    text = option.replace("\\n", "\n").strip()
-    if not text or text == "run":  # a bare option has its own name as its value
-        raise PageError('run is empty; write what the reader runs, as in run="print(f(2))"')
     try:
-        ast.parse(text)
-    except SyntaxError as problem:
-        raise PageError(f"run is no Python ({problem.msg}): {text!r}") from None
-    return text
+        return read_section(f"{section.file}:{name}").text
+    except SectionError as problem:
+        raise PageError(f"run names a section of the same file: {problem}") from None
 
 
 def _imports(path: Path) -> list[str]:

@@ -48,6 +48,10 @@ def shown_sections(pages: Path = PAGES) -> list[Shown]:
         for number, line in enumerate(source.text.splitlines(), start=1):
             for match in SHOWN.finditer(line):
                 found.setdefault(match["target"], f"{page}:{number}")
+        for fence in source.fences:
+            if "run" in fence.options and "show" in fence.options:
+                file, where = fence.options["show"].partition(":")[0], f"{page}:{fence.line}"
+                found.setdefault(f"{file}:{fence.options['run']}", where)
     notebook = pages / notebooks.SOURCE.relative_to(PAGES)
     if notebook.exists():
         for target, number in notebooks.included_sections(notebook).items():

@@ -56,6 +56,15 @@ class Clockwork:
 # --8<-- [end:clockwork]
 
 
+def try_clockwork() -> None:
+    """The clock goes on before the work is done."""
+    # --8<-- [start:try_clockwork]
+    device = Clockwork()
+    device.launch()
+    print(f"the clock shows {device.now:.5f} s, the work is done at {device.done_at:.5f} s")
+    # --8<-- [end:try_clockwork]
+
+
 # --8<-- [start:without_waiting]
 def without_waiting(work: Work, clock: Clock) -> float:
     """Wrong: the clock stops when the work has been asked for."""
@@ -65,6 +74,14 @@ def without_waiting(work: Work, clock: Clock) -> float:
 
 
 # --8<-- [end:without_waiting]
+
+
+def try_without_waiting() -> None:
+    """The first mistake on a clock turned by hand."""
+    # --8<-- [start:try_without_waiting]
+    device = Clockwork()
+    print(f"{1e3 * without_waiting(device.launch, device.clock):.2f} ms")
+    # --8<-- [end:try_without_waiting]
 
 
 # --8<-- [start:without_warm_up]
@@ -79,6 +96,14 @@ def without_warm_up(work: Work, wait: Work, clock: Clock) -> float:
 # --8<-- [end:without_warm_up]
 
 
+def try_without_warm_up() -> None:
+    """The second mistake."""
+    # --8<-- [start:try_without_warm_up]
+    device = Clockwork()
+    print(f"{1e3 * without_warm_up(device.launch, device.wait, device.clock):.2f} ms")
+    # --8<-- [end:try_without_warm_up]
+
+
 # --8<-- [start:waiting_afterwards_only]
 def waiting_afterwards_only(work: Work, wait: Work, clock: Clock) -> float:
     """Wrong: what was asked for earlier is still in the queue when the clock starts."""
@@ -90,6 +115,15 @@ def waiting_afterwards_only(work: Work, wait: Work, clock: Clock) -> float:
 
 
 # --8<-- [end:waiting_afterwards_only]
+
+
+def try_waiting_afterwards_only() -> None:
+    """The third mistake."""
+    # --8<-- [start:try_waiting_afterwards_only]
+    device = Clockwork(first_s=0.0)
+    seconds = waiting_afterwards_only(device.launch, device.wait, device.clock)
+    print(f"{1e3 * seconds:.2f} ms")
+    # --8<-- [end:try_waiting_afterwards_only]
 
 
 # --8<-- [start:well]
@@ -109,6 +143,15 @@ def well(work: Work, wait: Work, clock: Clock, repetitions: int = 5) -> list[flo
 # --8<-- [end:well]
 
 
+def try_well() -> None:
+    """The same work, timed well."""
+    # --8<-- [start:try_well]
+    device = Clockwork()
+    for seconds in well(device.launch, device.wait, device.clock):
+        print(f"{1e3 * seconds:.2f} ms")
+    # --8<-- [end:try_well]
+
+
 # --8<-- [start:busy_machine]
 def on_a_busy_machine() -> list[float]:
     """Five samples of which one met another program."""
@@ -122,6 +165,15 @@ def on_a_busy_machine() -> list[float]:
 
 
 # --8<-- [end:busy_machine]
+
+
+def try_busy_machine() -> None:
+    """One sample in ten is disturbed."""
+    # --8<-- [start:try_busy_machine]
+    samples = on_a_busy_machine()
+    mean, median = statistics.mean(samples), statistics.median(samples)
+    print(f"mean {1e3 * mean:.1f} ms, median {1e3 * median:.1f} ms")
+    # --8<-- [end:try_busy_machine]
 
 
 # --8<-- [start:compare_in_order]
@@ -148,6 +200,14 @@ def compare_in_order(order: str, slower_by: float) -> float:
 
 
 # --8<-- [end:compare_in_order]
+
+
+def try_compare_in_order() -> None:
+    """Three orders of two arms on a machine that gets slower."""
+    # --8<-- [start:try_compare_in_order]
+    for order in ("AABB", "ABAB", "ABBA"):
+        print(f"{order}  B / A = {compare_in_order(order, slower_by=0.02):.3f}")
+    # --8<-- [end:try_compare_in_order]
 
 
 def print_readings() -> dict[str, float]:

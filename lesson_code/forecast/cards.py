@@ -73,6 +73,14 @@ class Card:
 # --8<-- [end:card]
 
 
+def try_card() -> None:
+    """What half the bits give."""
+    # --8<-- [start:try_card]
+    card = Card("mine", "my card", 16 * 2**30, 320e9, {"float32": 8.1e12, "float16": 65e12}, {})
+    print(card.peak["float16"] / card.peak["float32"])
+    # --8<-- [end:try_card]
+
+
 @lru_cache(maxsize=8)
 def read_cards(path: Path = CARDS) -> dict[str, Card]:
     """The cards by their id, in the order of the file.

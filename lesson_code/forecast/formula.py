@@ -31,6 +31,13 @@ HOST = Host()
 # --8<-- [end:constants]
 
 
+def try_constants() -> None:
+    """The host, at its fastest and its slowest."""
+    # --8<-- [start:try_constants]
+    print(1 / HOST.high, 1 / HOST.low)
+    # --8<-- [end:try_constants]
+
+
 # --8<-- [start:step]
 @dataclass(frozen=True)
 class Step:
@@ -60,6 +67,14 @@ class Step:
 
 
 # --8<-- [end:step]
+
+
+def try_step() -> None:
+    """How many bytes a kernel moves."""
+    # --8<-- [start:try_step]
+    step = Step("float32", {"float32": 90_000_000}, 30_000_000, 0, 27, 27, 0, 5_000_000)
+    print(step.bytes / step.launches)
+    # --8<-- [end:try_step]
 
 
 @dataclass(frozen=True)
@@ -107,6 +122,16 @@ def forecast(step: Step, card: Card, host: Host = HOST) -> Forecast:
 # --8<-- [end:time]
 
 
+def try_time() -> None:
+    """A forecast for a card with round numbers."""
+    # --8<-- [start:try_time]
+    step = Step("float32", {"float32": 90_000_000}, 30_000_000, 0, 27, 27, 0, 0)
+    card = Card("mine", "my card", 16 * 2**30, 320e9, {"float32": 8.1e12}, {})
+    print(forecast(step, card))
+    print(forecast(step, card).binds)
+    # --8<-- [end:try_time]
+
+
 def peak_of(card: Card, step: Step, format: str) -> float:
     """Operations in a second on inputs of ``format``; float32 ones may be computed in TF32."""
     tf32 = format == "float32" and step.format == "tf32" and "tf32" in card.peak
@@ -131,6 +156,15 @@ def uses_tensor_cores(step: Step, card: Card) -> bool:
 # --8<-- [end:layout]
 
 
+def try_layout() -> None:
+    """The bytes of a step on a card."""
+    # --8<-- [start:try_layout]
+    step = Step("float32", {"float32": 90_000_000}, 30_000_000, 0, 27, 27, 0, 5_000_000)
+    card = Card("mine", "my card", 16 * 2**30, 320e9, {"float32": 8.1e12, "float16": 65e12}, {})
+    print(bytes_moved(step, card))
+    # --8<-- [end:try_layout]
+
+
 # --8<-- [start:memory]
 def memory_fits(step: Step, card: Card) -> bool:
     """Whether the tensors of the step fit into the card's memory."""
@@ -138,3 +172,12 @@ def memory_fits(step: Step, card: Card) -> bool:
 
 
 # --8<-- [end:memory]
+
+
+def try_memory() -> None:
+    """Whether a step fits."""
+    # --8<-- [start:try_memory]
+    step = Step("float32", {"float32": 90_000_000}, 30_000_000, 0, 27, 27, 0, 5_000_000)
+    card = Card("mine", "my card", 16 * 2**30, 320e9, {"float32": 8.1e12, "float16": 65e12}, {})
+    print(memory_fits(step, card))
+    # --8<-- [end:try_memory]

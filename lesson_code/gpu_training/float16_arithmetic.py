@@ -50,6 +50,15 @@ def rounded(number: float, kind: Format) -> float:
 # --8<-- [end:rounded]
 
 
+def try_rounded() -> None:
+    """What float16 makes of five numbers."""
+    # --8<-- [start:try_rounded]
+    for number in (2049, 1e-6, 2.98e-8, 65519, 65520):
+        marks = spacing(number, FLOAT16)
+        print(f"{number:>9} becomes {rounded(number, FLOAT16):>10.5g}, marks {marks:.2g} apart")
+    # --8<-- [end:try_rounded]
+
+
 # --8<-- [start:updated]
 def updated(weight: float, update: float, times: int, kind: Format) -> float:
     """Where a weight stands after so many updates, rounded after each."""
@@ -60,6 +69,15 @@ def updated(weight: float, update: float, times: int, kind: Format) -> float:
 
 
 # --8<-- [end:updated]
+
+
+def try_updated() -> None:
+    """Ten thousand small updates of one weight."""
+    # --8<-- [start:try_updated]
+    for update in (1e-5, 3e-5, 3.1e-5):
+        end = updated(0.1, update, 10_000, FLOAT16)
+        print(f"{update:.1e} arrives at {end:.5f}, not at {0.1 + 10_000 * update:.5f}")
+    # --8<-- [end:try_updated]
 
 
 # --8<-- [start:loss_scale]
@@ -85,3 +103,15 @@ class LossScale:
 
 
 # --8<-- [end:loss_scale]
+
+
+def try_loss_scale() -> None:
+    """Eight steps of a loss scale."""
+    # --8<-- [start:try_loss_scale]
+    scale = LossScale(factor=2.0**24, growth_interval=3)
+    for step in range(1, 9):
+        factor, gradient = scale.factor, rounded(0.02 * scale.factor, FLOAT16)
+        scale.update(overflowed=math.isinf(gradient))
+        print(f"{step}  {factor:>10,.0f} x 0.02 = {gradient:>6,.0f}", end=", ")
+        print(f"next factor {scale.factor:>10,.0f}")
+    # --8<-- [end:try_loss_scale]

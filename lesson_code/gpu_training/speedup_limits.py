@@ -19,6 +19,14 @@ def whole_speedup(share: float, times: float) -> float:
 # --8<-- [end:whole_speedup]
 
 
+def try_whole_speedup() -> None:
+    """What a faster training makes of the epoch."""
+    # --8<-- [start:try_whole_speedup]
+    for times in (2, 10, 1000):
+        print(f"training {times:>4} times as fast: the epoch {whole_speedup(0.8, times):.2f} times")
+    # --8<-- [end:try_whole_speedup]
+
+
 # --8<-- [start:crossing]
 @dataclass(frozen=True)
 class Device:
@@ -40,3 +48,13 @@ def crossing(cpu: Device, gpu: Device) -> float:
 
 
 # --8<-- [end:crossing]
+
+
+def try_crossing() -> None:
+    """From which batch on a GPU wins, for three GPUs."""
+    # --8<-- [start:try_crossing]
+    cpu = Device(fixed_s=20e-6, sample_s=3e-6)
+    for gpu in (Device(300e-6, 0.2e-6), Device(300e-6, 0.1e-6), Device(150e-6, 0.2e-6)):
+        cost = f"{1e6 * gpu.fixed_s:.0f} µs and {1e6 * gpu.sample_s:.1f} µs a sample"
+        print(f"{cost}: wins from {crossing(cpu, gpu):.0f} samples on")
+    # --8<-- [end:try_crossing]

@@ -35,3 +35,11 @@ def state_bytes(parameters: int, precision: Precision, optimizer: Optimizer) -> 
 
 
 # --8<-- [end:state]
+
+
+def try_state() -> None:
+    """What a million parameters take in three precisions."""
+    # --8<-- [start:try_state]
+    for precision in ("float32", "autocast", "all 16 bit"):
+        print(state_bytes(1_000_000, precision, "Adam"))
+    # --8<-- [end:try_state]

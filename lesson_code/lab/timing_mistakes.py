@@ -37,6 +37,14 @@ def read_clock(
 # --8<-- [end:read_clock]
 
 
+def try_read_clock() -> None:
+    """A clock that is read too early."""
+    # --8<-- [start:try_read_clock]
+    device = fresh_device()
+    print(f"{1e3 * read_clock(device, wait_before=False):.3f} ms")
+    # --8<-- [end:try_read_clock]
+
+
 def fresh_device() -> Clockwork:
     """A device that nothing has run on yet."""
     return Clockwork(LAUNCH_S, FIRST_S, WORK_S)

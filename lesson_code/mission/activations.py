@@ -35,6 +35,16 @@ def layer_activation_bytes(regime: Regime, batch: int, arch: Arch, seq: int | No
     # --8<-- [end:stored]
 
 
+def try_stored() -> None:
+    """Activations of one layer, by batch."""
+    # --8<-- [start:try_stored]
+    from lesson_code.mission.architecture import GPT2_XL
+
+    for batch in (1, 2, 4):
+        print(batch, f"{layer_activation_bytes(REGIMES[0], batch, GPT2_XL) / 1e9:.3f} GB")
+    # --8<-- [end:try_stored]
+
+
 def layer_input_bytes(regime: Regime, batch: int, arch: Arch, seq: int | None = None) -> int:
     """Bytes of a layer's input, all that stays of a layer that is recomputed.
 
@@ -96,6 +106,17 @@ def activation_bytes(
         return arch.n_layer * values * each.value + outside
     return arch.n_layer * layer_input_bytes(regime, batch, arch, seq) + layer + outside
     # --8<-- [end:recompute]
+
+
+def try_recompute() -> None:
+    """Activations of all layers, by what is computed again."""
+    # --8<-- [start:try_recompute]
+    from lesson_code.mission.architecture import GPT2_XL
+
+    for recompute in RECOMPUTATIONS:
+        size = activation_bytes("fp32", recompute, 1, GPT2_XL)
+        print(f"{recompute:<10}{size / 1e9:6.2f} GB")
+    # --8<-- [end:try_recompute]
 
 
 def kept_activation_bytes(

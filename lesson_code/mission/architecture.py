@@ -56,6 +56,13 @@ def gpt_param_count(arch: Arch, tied: bool = True) -> int:
     # --8<-- [end:count]
 
 
+def try_count() -> None:
+    """How many parameters GPT-2 XL has."""
+    # --8<-- [start:try_count]
+    print(f"{gpt_param_count(GPT2_XL):,} parameters")
+    # --8<-- [end:try_count]
+
+
 def castable_param_count(arch: Arch) -> int:
     """Parameters that autocast casts to 16 bit: of all linear layers, and the tied head.
 

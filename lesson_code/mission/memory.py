@@ -127,6 +127,16 @@ def static_bytes(regime: Regime, optimizer: Optimizer, n_params: int) -> int:
     # --8<-- [end:static]
 
 
+def try_static() -> None:
+    """What does not grow with the batch, in each regime."""
+    # --8<-- [start:try_static]
+    parameters = gpt_param_count(GPT2_XL)
+    for regime in REGIMES:
+        size = static_bytes(regime, "adam", parameters)
+        print(f"{regime:<12}{to_gb(size):6.2f} GB")
+    # --8<-- [end:try_static]
+
+
 def optimizer_tax_bytes(regime: Regime, n_params: int) -> int:
     """Bytes that Adam takes more than plain SGD.
 
@@ -240,6 +250,14 @@ def phase_bytes(
     # --8<-- [end:moments]
 
 
+def try_moments() -> None:
+    """What is held in each phase of a step."""
+    # --8<-- [start:try_moments]
+    for phase, size in phase_bytes("fp32", "adam", "none", 1).items():
+        print(f"{phase:<10}{to_gb(size):6.2f} GB")
+    # --8<-- [end:try_moments]
+
+
 def logits_gradient_bytes(regime: Regime, batch: int, arch: Arch) -> int:
     """Bytes that the gradients of the logits add early in backward, at most at once.
 
@@ -272,3 +290,13 @@ def step_peak_bytes(
     early = moment["forward"] + logits_gradient_bytes(regime, batch, arch)
     return max(early, moment["backward"])
     # --8<-- [end:peak]
+
+
+def try_peak() -> None:
+    """The peak of a step beside the sum of the ledger."""
+    # --8<-- [start:try_peak]
+    peak = step_peak_bytes("fp32", "adam", "none", batch=1)
+    total = ledger_total_bytes("fp32", "adam", "none", batch=1)
+    print(f"step peak     {to_gb(peak):.2f} GB")
+    print(f"ledger total  {to_gb(total):.2f} GB")
+    # --8<-- [end:try_peak]

@@ -145,6 +145,23 @@ def pipeline(
     )
 
 
+def try_times() -> None:
+    """Where the time of a step goes."""
+    # --8<-- [start:try_times]
+    found = pipeline(prefetch=True, mixed=False, checkpoint=False, batch=32)
+    print(f"data {found.data_share:.1%}, transfers {found.transfer_share:.1%}", end=", ")
+    print(f"compute {found.compute_share:.1%}")
+    # --8<-- [end:try_times]
+
+
+def try_shares() -> None:
+    """The two shares that are easily confused."""
+    # --8<-- [start:try_shares]
+    found = pipeline(prefetch=True, mixed=True, checkpoint=True, batch=32)
+    print(f"MFU {found.mfu:.1%}, accelerator utilisation {found.utilisation:.1%}")
+    # --8<-- [end:try_shares]
+
+
 def pipeline_memory(mixed: bool, checkpoint: bool) -> tuple[Regime, Optimizer, Recompute]:
     """What the switches of the pipeline mean for the memory ledger.
 

@@ -34,6 +34,14 @@ def mfu_from_throughput(
     # --8<-- [end:mfu]
 
 
+def try_mfu() -> None:
+    """The utilisation behind a rate."""
+    # --8<-- [start:try_mfu]
+    mfu = mfu_from_throughput(tokens_per_s=1200, flop_per_token=1e10, peak_flop_per_s=125e12)
+    print(f"{mfu:.1%}")
+    # --8<-- [end:try_mfu]
+
+
 def throughput_for_mfu(mfu: float, flop_per_token: float, peak_flop_per_s: float) -> float:
     """Tokens per second of a run with this MFU on one device.
 

@@ -19,7 +19,7 @@ PAGE = "mission/the-model/"
 SECTION = "mission/architecture.py:count"
 SHOWN = f"""# Preview
 
-```lesson-code show="{SECTION}" run="print(1)"
+```lesson-code show="{SECTION}" run="try_count"
 ```
 """
 CELL = f"document.querySelector('figure[data-run-of=\"{SECTION}\"] run-cell')"

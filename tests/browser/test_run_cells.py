@@ -124,7 +124,7 @@ def test_without_javascript_what_it_prints_stands_on_the_page(browser: Browser, 
         figure.get_by_text("What it prints").click()
 
         expect(said).to_have_text(text.rstrip())
-        expect(figure.locator(".run-prints code")).to_have_text(snippet.lines or "")
+        expect(figure.locator(".run-prints code")).to_have_text(snippet.lines)
 
 
 def test_a_run_that_takes_too_long_is_ended_and_the_next_one_works(

@@ -25,6 +25,15 @@ SNIPPETS = runnable()
 Write = Callable[[str, str], None]
 
 
+def module(assigned: str, *lines: str) -> str:
+    """A file with a section `s` that sets y, and a section `t` of lines to run after it."""
+    tried = "".join(f"    {line}\n" for line in lines)
+    return (
+        f"# --8<-- [start:s]\ny = {assigned}\n# --8<-- [end:s]\n\n\n"
+        f"def t():\n    # --8<-- [start:t]\n{tried}    # --8<-- [end:t]\n"
+    )
+
+
 @pytest.fixture
 def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
     """Writes a file of lesson code in an empty repository, where Pyodide weighs 6,343 kB."""
@@ -55,37 +64,32 @@ def test_a_module_brings_all_that_it_imports(write: Write) -> None:
 
 def test_a_module_that_needs_pytorch_does_not_run(write: Write) -> None:
     """Be it somewhere behind an import; the sentence names the file and what to do."""
-    write("a.py", "from lesson_code.b import f\n")
+    write("a.py", "from lesson_code.b import f\n" + module("1", "print(y)"))
     write("b.py", "def f():\n    import torch.nn\n")
 
     assert not is_plain("a.py")
     with pytest.raises(PageError, match=r"^a\.py can't run .* b\.py imports torch; leave out run"):
-        attributes(read_section("a.py"), "f()")
+        attributes(read_section("a.py:s"), "t")
 
 
-@pytest.mark.parametrize("option", ["run", "", " ", r"\n"])
-def test_an_empty_run_is_refused(option: str) -> None:
+def test_a_run_that_is_no_section_is_refused(write: Write) -> None:
     """A button that runs nothing would be a riddle."""
-    with pytest.raises(PageError, match="run is empty"):
-        run_lines(option)
+    write("a.py", "# --8<-- [start:s]\ny = 2\n# --8<-- [end:s]\n")
 
-
-def test_a_run_that_is_no_python_is_refused() -> None:
-    """The build stops, and not the reader."""
-    with pytest.raises(PageError, match=r"run is no Python .*: 'print\(1'"):
-        run_lines("print(1")
+    with pytest.raises(PageError, match=r"a\.py has no section 'print\(y\)'; its sections are: s"):
+        run_lines(read_section("a.py:s"), "print(y)")
 
 
 def test_a_figure_carries_what_the_page_needs(write: Write) -> None:
     """Lines to run, place, checksums and size, escaped for an attribute."""
-    write("a.py", "x = 1\n# --8<-- [start:s]\ny = 2\nz = 3\n# --8<-- [end:s]\n")
+    write("a.py", module("2", 'print("y")', "print(3)"))
 
-    found = attributes(read_section("a.py:s"), r'print("y")\nprint(z)')
+    found = attributes(read_section("a.py:s"), "t")
 
     digest = hashlib.sha256(Path("lesson_code/a.py").read_bytes()).digest()
     files = {"a.py": f"sha256-{base64.b64encode(digest).decode()}"}
-    assert ' data-run="print(&quot;y&quot;)\nprint(z)" data-run-of="a.py:s"' in found
-    assert ' data-run-lines="3-4"' in found
+    assert ' data-run="print(&quot;y&quot;)\nprint(3)" data-run-of="a.py:s"' in found
+    assert ' data-run-lines="2-2"' in found
     assert json.dumps(files, separators=(",", ":")) in html.unescape(found)
     assert found.endswith(' data-run-kb="6343"')
 
@@ -93,10 +97,10 @@ def test_a_figure_carries_what_the_page_needs(write: Write) -> None:
 def test_what_it_prints_stands_behind_a_summary(write: Write) -> None:
     """Lines and output, as text; after a change of the module what the new one prints."""
     write("__init__.py", "")
-    write("a.py", "# --8<-- [start:s]\ny = '<b>'\n# --8<-- [end:s]\n")
-    first = prints_html(read_section("a.py:s"), "print(y)")
-    write("a.py", "# --8<-- [start:s]\ny = 'other'\n# --8<-- [end:s]\n")
-    second = prints_html(read_section("a.py:s"), "print(y)")
+    write("a.py", module("'<b>'", "print(y)"))
+    first = prints_html(read_section("a.py:s"), "t")
+    write("a.py", module("'other'", "print(y)"))
+    second = prints_html(read_section("a.py:s"), "t")
 
     assert "<summary>What it prints</summary>" in first
     assert (
@@ -106,33 +110,33 @@ def test_what_it_prints_stands_behind_a_summary(write: Write) -> None:
 
 
 @pytest.mark.parametrize(
-    ("lines", "problem"),
+    ("line", "problem"),
     [
         ("print(1 / 0)", "run stops with an error: ZeroDivisionError"),
-        ("y = 3", "run prints nothing; end it with what it shows"),
+        ("x = y", "run prints nothing; end it with what it shows"),
     ],
 )
 def test_lines_that_fail_or_print_nothing_stop_the_build(
-    write: Write, lines: str, problem: str
+    write: Write, line: str, problem: str
 ) -> None:
     """An author learns it, and no reader."""
     write("__init__.py", "")
-    write("a.py", "# --8<-- [start:s]\ny = 2\n# --8<-- [end:s]\n")
+    write("a.py", module("2", line))
 
     with pytest.raises(PageError, match=problem):
-        prints_html(read_section("a.py:s"), lines)
+        prints_html(read_section("a.py:s"), "t")
 
 
 def test_without_pyodide_there_is_no_button(
     write: Write, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """The figure is like any other, and the build says once what fetches it."""
-    write("a.py", "x = 1\n")
+    write("a.py", module("1", "print(y)"))
     monkeypatch.setattr(vendor, "compressed_kb", lambda _: None)
     site._say_once.cache_clear()
 
     with caplog.at_level(logging.INFO):
-        found = [attributes(read_section("a.py"), "print(x)") for _ in range(2)]
+        found = [attributes(read_section("a.py:s"), "t") for _ in range(2)]
 
     assert ["", ""] == found
     assert 1 == len(caplog.messages)
@@ -141,10 +145,11 @@ def test_without_pyodide_there_is_no_button(
 
 def test_every_shown_section_that_can_run_has_a_button() -> None:
     """What needs neither PyTorch nor NumPy is not only to be read."""
-    plain = [each for each in shown_code() if is_plain(each.section.file, CODE)]
+    shown = [each for each in shown_code() if each.section.path.parts[0] == CODE.name]
+    plain = [each for each in shown if is_plain(each.section.file, CODE)]
 
     assert [] != plain
-    assert [] == [f"{each.page}: {each.target}" for each in plain if each.lines is None]
+    assert [] == [f"{each.page}: {each.target}" for each in plain if not each.run]
 
 
 @pytest.fixture(scope="module")
