@@ -14,12 +14,18 @@ from graders.keeper import keep_house
 
 
 def main(arguments: list[str]) -> None:
-    """Check an answer: the unit, its path, the number of the first check to run, and the seed."""
+    """Check an answer.
+
+    Args:
+        arguments: The unit, the answer's path, the number of the first check to run, the seed; and
+            for an answer of somebody else the folder to which it is confined.
+    """
     import torch  # here, since PyTorch takes seconds, and a fork comes before
 
     from graders.answers import AnswerError, load
     from graders.checks import checks_in, unit
     from graders.judging import judge
+    from graders.limits import confine
 
     name, path, first, seed = arguments[0], Path(arguments[1]), int(arguments[2]), int(arguments[3])
     with os.fdopen(os.dup(1), "w", encoding="utf-8") as out:
@@ -40,6 +46,8 @@ def main(arguments: list[str]) -> None:
         module = unit(name)
         checks = checks_in(module)
         tell([[check.todo, check.title, check.limit_s] for check in checks])
+        for home in arguments[4:]:
+            confine(Path(home))
         try:
             answer = getattr(module, "opened", load)(path)
         except AnswerError as problem:

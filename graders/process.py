@@ -9,15 +9,17 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from graders.outcome import Outcome, printable
+from graders.outcome import WORST_FIRST, Outcome, printable
 
 FIRST_S = 60.0  # to import PyTorch and the answer
 ENDING_S = 10.0  # for an answer's processes to be gone
+ROOT = str(Path(__file__).resolve().parent.parent)  # where the child finds these modules
+LONGEST_LINE, MOST_LINES = 1_000_000, 10_000  # of what is kept, should an answer write there
 
 
 class CheckerError(Exception):
@@ -35,14 +37,22 @@ class Deadlines:
 class Child:
     """The process in which an answer runs; it ends with ``with``, whatever it is doing."""
 
-    def __init__(self, unit: str, path: Path, first: int = 0, seed: int = 0) -> None:
-        command = [sys.executable, "-m", "graders.child"]
+    def __init__(
+        self, unit: str, path: Path, first: int = 0, seed: int = 0, home: Path | None = None
+    ) -> None:
+        command = [sys.executable, "-P", "-m", "graders.child"]
+        roots = [ROOT, *filter(None, [os.environ.get("PYTHONPATH")])]
+        confined = [str(home)] if home else []
+        at_home = dict.fromkeys(("HOME", "TMPDIR", "TEMP", "TMP"), str(home)) if home else {}
         self.process = subprocess.Popen(
-            [*command, unit, str(path.resolve()), str(first), str(seed)],
+            [*command, unit, str(path.resolve()), str(first), str(seed), *confined],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             text=True,
             encoding="utf-8",
+            errors="replace",
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(roots), **at_home},
+            cwd=home,
             start_new_session=True,  # so that what the answer starts can be stopped with it
         )
         self.lines: queue.Queue[str] = queue.Queue()
@@ -69,8 +79,9 @@ class Child:
     def _listen(self) -> None:
         if self.process.stdout:
             with self.process.stdout as lines:
-                for line in lines:
-                    self.lines.put(line)
+                while line := lines.readline(LONGEST_LINE):
+                    if self.lines.qsize() < MOST_LINES:
+                        self.lines.put(line)
         self.lines.put("")
 
     def next(self, within_s: float) -> Any:
@@ -86,12 +97,16 @@ class Child:
             raise TimeoutError from None
         try:
             return json.loads(line)
-        except ValueError:  # nothing more, or what an answer wrote in place of it
+        except (ValueError, RecursionError):  # nothing more, or what an answer wrote in place of it
             raise EOFError from None
 
 
 def examine(
-    unit: str, path: Path, seed: int = 0, deadlines: Deadlines | None = None
+    unit: str,
+    path: Path,
+    seed: int = 0,
+    deadlines: Deadlines | None = None,
+    home: Path | None = None,
 ) -> Iterator[Outcome]:
     """What each check says of an answer, as it becomes known.
 
@@ -103,6 +118,8 @@ def examine(
         path: The learner's file or folder.
         seed: For the cases that checks draw.
         deadlines: Shorter ones than usual.
+        home: For an answer of somebody else: the folder, with the answer in it, where it runs and
+            to which ``graders.limits`` confines it.
 
     Raises:
         CheckerError: If the answer can't be opened.
@@ -110,13 +127,13 @@ def examine(
     limits = deadlines or Deadlines()
     done, count = 0, 1
     while done < count:
-        with Child(unit, path, done, seed) as child:
+        with Child(unit, path, done, seed, home) as child:
             plan = _open(child, path, limits)
             count = len(plan)
             try:
                 while done < count:
                     limit_s = min(plan[done][2], limits.check_s)
-                    yield _outcome(child.next(limit_s))
+                    yield _outcome(child.next(limit_s), plan[done], seed)
                     done += 1
             except TimeoutError:
                 says = f"did not finish in {limit_s:.0f} s; look for a loop without an exit"
@@ -133,6 +150,8 @@ def _open(child: Child, path: Path, limits: Deadlines) -> list[tuple[str, str, f
     try:
         plan: list[tuple[str, str, float]] = child.next(limits.first_s)
         problem: str = child.next(limits.first_s)
+        if not isinstance(problem, str):  # an answer wrote the line
+            raise EOFError
     except TimeoutError:
         problem = (
             f"{path.name} could not be imported in {limits.first_s:.0f} s; "
@@ -147,6 +166,18 @@ def _open(child: Child, path: Path, limits: Deadlines) -> list[tuple[str, str, f
     return plan
 
 
-def _outcome(fields: dict[str, Any]) -> Outcome:
-    says, advice = printable(fields["says"]), tuple(map(printable, fields["advice"]))
-    return Outcome(**{**fields, "says": says, "advice": advice})
+def _outcome(fields: Any, planned: tuple[str, str, float], seed: int) -> Outcome:
+    """What a check came to, if that is what the line says.
+
+    Raises:
+        EOFError: If an answer wrote the line.
+    """
+    try:
+        outcome = Outcome(**fields)
+        asked = [outcome.todo, outcome.title, outcome.seed] == [*planned[:2], seed]
+        if not asked or outcome.state not in WORST_FIRST:
+            raise EOFError
+        advice = tuple(map(printable, outcome.advice))
+        return replace(outcome, says=printable(outcome.says), advice=advice)
+    except (TypeError, AttributeError):
+        raise EOFError from None
