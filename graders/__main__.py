@@ -1,4 +1,4 @@
-"""`python -m graders check UNIT FILE` grades one answer, whichever exercise it belongs to."""
+"""`python -m graders check UNIT FILE` grades an answer; `collect FOLDER` those of many learners."""
 
 import sys
 

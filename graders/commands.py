@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 from graders import door
+from graders.collect import collect
 from graders.units import UNITS, Unit
 
 
@@ -25,7 +26,13 @@ def main(arguments: list[str] | None = None) -> int:
     check.add_argument("file", type=Path, help="the learner's file, or the folder of several")
     check.add_argument("--json", action="store_true", help="a line a TODO, and the hand-in")
     check.add_argument("--seed", type=int, help="ask the same cases again; it is in every report")
+    regrade = commands.add_parser("collect", help="grade what learners handed in")
+    regrade.add_argument("folder", type=Path, help="a folder for each learner in it")
+    regrade.add_argument("--csv", type=Path, help="also write a row for each learner and TODO")
+    regrade.add_argument("--seed", type=int, help="ask everybody the same cases again")
     options = parser.parse_args(arguments)
+    if options.command == "collect":
+        return collect(options.folder, options.csv, options.seed)
     return grade(options.unit, options.file, options.json, options.seed)
 
 
