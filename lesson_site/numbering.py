@@ -75,9 +75,11 @@ def section_of(source: Path) -> Section | None:
 
 
 def pages_below(folder: str) -> list[Path]:
-    """The navigation's Markdown files in a folder of ``docs``, in order."""
+    """The navigation's Markdown files in a folder of ``docs``, in order; or one, by its name."""
     listed = _every(_navigation(SETTINGS.resolve(), SETTINGS.stat().st_mtime_ns))
-    return [Path("docs") / page for page in listed if page.startswith(f"{folder}/")]
+    return [
+        Path("docs") / page for page in listed if page.startswith((f"{folder}/", f"{folder}.md"))
+    ]
 
 
 def _every(entry: Any) -> Iterator[str]:

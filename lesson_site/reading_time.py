@@ -1,7 +1,8 @@
 """Which section of the lesson a page is and how long it takes to read, said under its title.
 
 The estimate comes from the page's Markdown, so that a page and the list of pages always agree.
-``[[minutes:foundations]]`` is the time for all pages of that folder.
+``[[minutes:foundations]]`` is the time for all pages of that folder, and
+``[[minutes:foundations/lab]]`` for that page.
 """
 
 import math
@@ -26,7 +27,7 @@ WORDS_PER_MINUTE = 200
 SECONDS_PER_LINE_OF_CODE = 2
 SECONDS_PER_FIGURE = 15
 
-MINUTES = r"\[\[minutes:(?P<folder>[\w-]+)\]\]"
+MINUTES = r"\[\[minutes:(?P<folder>[\w/-]+)\]\]"
 LINK_TARGET = re.compile(r"\]\([^)]*\)|\{[^}\n]*\}")
 WORD = re.compile(r"\w[\w’'.-]*")
 

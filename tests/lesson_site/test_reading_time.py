@@ -100,6 +100,14 @@ def test_a_track_says_its_pages_and_minutes(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.usefixtures("lesson")
+def test_the_minutes_of_one_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page is named without its ending."""
+    html = convert(monkeypatch, "index.md", "In [[minutes:gpu-training/two]].")
+
+    assert '<span data-pages="1" data-track="gpu-training/two">3 minutes</span>' in html
+
+
+@pytest.mark.usefixtures("lesson")
 def test_a_track_that_is_not_there_stops_the_build(monkeypatch: pytest.MonkeyPatch) -> None:
     """The message names it."""
     with pytest.raises(PageError, match="no page in 'labs'"):
