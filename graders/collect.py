@@ -34,7 +34,7 @@ class Graded:
 
     Attributes:
         handed_in: Whether there was anything.
-        outcomes: One for each TODO; none if nothing could be graded.
+        outcomes: One for each TODO; all wrong if no check could run.
         problem: Why nothing could be graded; empty if something was.
         sha256: Of what was graded.
         report: Whether the learner's own report says the same; empty if there is none.
@@ -118,7 +118,8 @@ def grade(answer: Submission, seed: int, ask: Examine) -> Graded:
         try:
             outcomes = tuple(by_todo(ask(unit.name, path, seed, home=home)))
         except CheckerError as problem:
-            return replace(nothing, problem=str(problem), sha256=sha256)
+            wrong = tuple(problem.outcomes(seed))
+            return replace(nothing, outcomes=wrong, problem=str(problem), sha256=sha256)
         return replace(nothing, outcomes=outcomes, sha256=sha256)
 
 
@@ -147,7 +148,7 @@ def text_of(found: list[Graded]) -> str:
 
 def cell(one: Graded) -> str:
     """How far somebody is, such as ``"3/6: 1.3 wrong, 1.5 not done yet"``."""
-    if not one.outcomes:
+    if one.problem:
         return "not graded" if one.handed_in else "–"
     passed = sum(outcome.state == "passed" for outcome in one.outcomes)
     left = dict.fromkeys(f"{o.todo} {o.state}" for o in one.outcomes if o.state != "passed")

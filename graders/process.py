@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
@@ -23,7 +23,19 @@ LONGEST_LINE, MOST_LINES = 1_000_000, 10_000  # of what is kept, should an answe
 
 
 class CheckerError(Exception):
-    """Why no check could run, in one sentence."""
+    """Why no check could run, in one sentence.
+
+    Attributes:
+        todos: The number and title of each TODO that was to be decided, as far as that is known.
+    """
+
+    def __init__(self, sentence: str, todos: Iterable[tuple[str, str]] = ()) -> None:
+        super().__init__(sentence)
+        self.todos = tuple(dict.fromkeys(todos))
+
+    def outcomes(self, seed: int) -> list[Outcome]:
+        """Every TODO as wrong, for this reason."""
+        return [Outcome(*todo, "wrong", str(self), seed=seed) for todo in self.todos]
 
 
 @dataclass(frozen=True)
@@ -147,8 +159,9 @@ def examine(
 
 
 def _open(child: Child, path: Path, limits: Deadlines) -> list[tuple[str, str, float]]:
+    plan: list[tuple[str, str, float]] = []
     try:
-        plan: list[tuple[str, str, float]] = child.next(limits.first_s)
+        plan = child.next(limits.first_s)
         problem: str = child.next(limits.first_s)
         if not isinstance(problem, str):  # an answer wrote the line
             raise EOFError
@@ -162,7 +175,7 @@ def _open(child: Child, path: Path, limits: Deadlines) -> list[tuple[str, str, f
             f"{path.name} ends the process when it is imported; look for work outside functions"
         )
     if problem:
-        raise CheckerError(printable(problem))
+        raise CheckerError(printable(problem), [(todo, title) for todo, title, _ in plan])
     return plan
 
 

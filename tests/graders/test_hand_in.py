@@ -99,18 +99,30 @@ def test_text_has_no_hand_in(
     assert said.endswith("The same cases again: --seed 7\n")
 
 
-def test_what_cannot_be_graded_is_not_handed_in(
-    answer: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("as_json", [False, True])
+def test_what_cannot_be_imported_is_wrong_in_every_todo(
+    as_json: bool,
+    answer: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """No check ran, so there is nothing to count."""
+    """A learner reads one sentence, a tool finds it at each TODO."""
 
     def refuse(*_: object) -> None:
-        raise CheckerError("01_gpu_basics.py is no Python")
+        raise CheckerError("it is no Python", [("1.1", "a"), ("1.1", "a"), ("1.2", "b")])
 
     monkeypatch.setattr(door, "examine", refuse)
 
-    assert 1 == door.grade(UNIT, "title", answer, as_json=True)
-    assert ("", "error: 01_gpu_basics.py is no Python\n") == tuple(capsys.readouterr())
+    assert 1 == door.grade(UNIT, "title", answer, as_json, seed=7)
+    said = capsys.readouterr()
+    assert "error: it is no Python\n" == said.err
+    if as_json:
+        *lines, last = map(json.loads, said.out.splitlines())
+        assert [("1.1", "wrong"), ("1.2", "wrong")] == [(o["todo"], o["state"]) for o in lines]
+        assert {("it is no Python", 7)} == {(o["says"], o["seed"]) for o in lines}
+        assert (0, 2) == (last["passed"], last["of"])
+    else:
+        assert "title\n" == said.out
 
 
 def test_a_file_that_cannot_be_read_is_refused(
