@@ -1,0 +1,89 @@
+"""The tool that looks for what checks overlook: it finds a planted gap, and its lists are true."""
+
+from pathlib import Path
+
+import pytest
+
+from graders.checks import Check, require
+from tests.mutation.accepted import EQUIVALENT, accepted
+from tests.mutation.mutants import difference, mutants
+from tests.mutation.trying import Trial, fates
+from tests.mutation.units import Unit, read, todos_of
+
+EXERCISE = '''"""Two functions to write."""
+
+
+def area(width, height):
+    """The area of a rectangle."""
+    # BLANK 1.1: multiply
+    return width * height
+    # END
+
+
+def larger(a, b):
+    """The larger of two."""
+    # BLANK 1.2: compare
+    return a if a > b else b
+    # END
+'''
+
+
+def _unit() -> Unit:
+    return Unit("exercise.py", EXERCISE, todos_of(EXERCISE))
+
+
+def _area(answer: object) -> None:
+    found = answer.area(2, 3)  # type: ignore[attr-defined]
+    require(found == 6, "6", found, "multiply")
+
+
+def _larger(answer: object) -> None:
+    found = answer.larger(2, 1)  # type: ignore[attr-defined]
+    require(found == 2, "2", found, "compare")
+
+
+def test_a_planted_gap_is_found() -> None:
+    """Two sides multiplied are judged well; of two numbers nobody asks for the second."""
+    unit = _unit()
+    trials = [Trial(m, unit.todos[m.line]) for m in mutants(EXERCISE, unit.todos)]
+    checks = [Check("1.1", "multiply", _area), Check("1.2", "compare", _larger)]
+    found = {(t.mutant.old, t.mutant.new): fate for t, fate in fates(unit, checks, trials, 2)}
+    old = "return a if a > b else b"
+
+    assert "killed" == found["return width * height", "return (width / height)"]
+    assert "killed" == found[old, "return a if (a < b) else b"]
+    assert "survived" == found[old, "return a if True else b"]
+    assert "survived" == found[old, "return a"]
+    # The same with its sides exchanged is as good; no check could tell.
+    assert "survived" == found["return width * height", "return (height * width)"]
+
+
+def test_a_solution_that_fails_is_no_measure() -> None:
+    """Every mutant of it would look as if it were noticed."""
+    check = Check("1.1", "multiply", lambda _: require(False, "6", 5, "no"))
+
+    with pytest.raises(ValueError, match=r"exercise\.py does not pass"):
+        list(fates(_unit(), [check], [], 1))
+
+
+def test_what_is_given_has_no_mutants() -> None:
+    """Lines outside of the marks are not the learner's."""
+    source = "def given(a):\n    return a + 1\n\n\n" + EXERCISE
+
+    assert {"area", "larger"} == {m.function for m in mutants(source, todos_of(source))}
+
+
+def test_a_mutant_is_named_by_its_lines() -> None:
+    """Wherever it is, and without comments."""
+    assert ("b", "c\nd") == difference("a\nb\n# why\ne", "a\nc\nd\n# why\ne")
+    assert ("", "b") == difference("a\nb", "a\nb\nb")
+
+
+@pytest.mark.parametrize("path", sorted(EQUIVALENT.glob("*.toml")), ids=lambda path: path.stem)
+def test_what_is_listed_is_still_a_mutant(path: Path) -> None:
+    """A reason for what nobody can write any more is taken out."""
+    unit = read(path.stem)
+    keys = {mutant.key for mutant in mutants(unit.source, unit.todos)}
+
+    assert set() == accepted(path.stem).keys() - keys
+    assert all(accepted(path.stem).values())
