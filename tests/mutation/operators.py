@@ -19,8 +19,8 @@ COMPARISONS: list[tuple[type[cst.BaseCompOp], list[type[cst.BaseCompOp]]]] = [
     (cst.NotEqual, [cst.Equal]),
     (cst.Is, [cst.IsNot]),
     (cst.IsNot, [cst.Is]),
-    (cst.In, [cst.NotIn]),
-    (cst.NotIn, [cst.In]),
+    (cst.In, [cst.NotIn]),  # codespell:ignore
+    (cst.NotIn, [cst.In]),  # codespell:ignore
 ]
 ARITHMETIC: dict[type[cst.BaseBinaryOp], type[cst.BaseBinaryOp]] = {
     cst.Add: cst.Subtract,
