@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 import html5lib
 import pytest
 
+from graders.blanks import filled
 from lesson_site.numbering import Section, sections
 from lesson_site.postbuild.redirects import MOVED
 from tests.building import REPOSITORY, build
@@ -107,9 +108,12 @@ def test_the_page_says_how_many_lines_change(built_site: Path, page_name: str, c
 
 
 def test_every_python_block_is_shown_code(built_site: Path) -> None:
-    """The lines of each block stand in one file of the rooms that pages show, in this order."""
+    """The lines of each block stand in one file of the rooms that pages show, in this order.
+
+    Of an exercise pages show the solution, without the marks of what learners write.
+    """
     files = {
-        path.relative_to(REPOSITORY): bare_lines(path.read_text(encoding="utf-8"))
+        path.relative_to(REPOSITORY): bare_lines(filled(path.read_text(encoding="utf-8")))
         for room in ("lesson_code", "graders")
         for path in (REPOSITORY / room).rglob("*.py")
     }
