@@ -5,6 +5,7 @@
     why      in one sentence what is different, and why somebody would write it
     fails    TODOs that must not pass, such as ["1.2"]; all others must, and [] is a right answer
     says     a part of what the learner is told; a right answer has none
+    advises  (perhaps) a part of an advice; a right answer without this key gets no advice
     old, new lines of the solution, or a part of one, and what is in their place
     change   tables of `old` and `new` in the place of these two, where several places differ
 """
@@ -50,6 +51,7 @@ class KeptAnswer:
     why: str
     fails: frozenset[str]
     says: str
+    advises: str
     changes: tuple[tuple[str, str], ...]
 
     def __str__(self) -> str:
@@ -112,6 +114,7 @@ def answers_in(path: Path) -> Iterator[KeptAnswer]:
             table["why"],
             frozenset(table["fails"]),
             table.get("says", ""),
+            table.get("advises", ""),
             tuple((place["old"], place["new"]) for place in places),
         )
 
@@ -121,8 +124,9 @@ def _problem(table: dict[str, Any]) -> str:
     places = table.get("change", [table])
     own = {"change"} if "change" in table else {"old", "new"}
     needed = {"why", "fails", *own, *({"says"} if table.get("fails") else ())}
-    if needed != table.keys():
-        lacks, strange = sorted(needed - table.keys()), sorted(table.keys() - needed)
+    keys = table.keys() - {"advises"}
+    if needed != keys:
+        lacks, strange = sorted(needed - keys), sorted(keys - needed)
         return f"the keys {lacks} are missing and {strange} are too many"
     if any({"old", "new"} != place.keys() for place in places if place is not table):
         return "each change has the keys 'old' and 'new'"

@@ -20,12 +20,18 @@ UNIT = "lab.exercise_1"
 
 @pytest.mark.parametrize("answer", kept(), ids=str)
 def test_a_kept_answer_is_judged_as_it_should_be(answer: KeptAnswer, tmp_path: Path) -> None:
-    """The TODOs that it gets wrong fail with the right words, and all others pass."""
+    """The TODOs that it gets wrong fail with the right words, and all others pass.
+
+    Who is right gets no advice but the one that is named.
+    """
     found = outcomes(answer.unit, answer.write(tmp_path))
     failed = {o.todo: o.says for o in found if o.state not in ("passed", "cannot be judged here")}
 
     assert answer.fails == failed.keys(), failed
     assert not answer.fails or any(answer.says in said for said in failed.values()), failed
+    advice = [text for outcome in found for text in outcome.advice]
+    assert not answer.advises or any(answer.advises in text for text in advice), advice
+    assert answer.advises or answer.fails or not advice
 
 
 @pytest.mark.parametrize("of", SOURCES)
@@ -39,7 +45,7 @@ def test_kept_answers_are_told_apart(of: str) -> None:
 
 
 def _answer(*changes: tuple[str, str]) -> KeptAnswer:
-    return KeptAnswer(UNIT, "mine", "Why.", frozenset(), "", changes)
+    return KeptAnswer(UNIT, "mine", "Why.", frozenset(), "", "", changes)
 
 
 def test_changes_are_made_where_they_belong() -> None:

@@ -1,4 +1,4 @@
-"""Exercise 2: what its checks stand on, and answers that are right although nobody expects them."""
+"""Exercise 2: what its checks stand on, and what its page claims."""
 
 import math
 from collections.abc import Callable
@@ -14,13 +14,11 @@ import torch
 from torch import nn
 from torch.nn.functional import cross_entropy, mse_loss
 
-from graders.answers import load
 from graders.lab import exercise_2 as checks
 from lesson_code.benchmarks.how_we_measure import Clockwork
 from lesson_code.lab.models import TinyCNN
 from lesson_code.models import MNISTClassifier
-from tests.graders.kept import starter
-from tests.graders.lab.answers import WrongAnswer, outcomes, wrong_answers
+from tests.graders.kept import kept_answer, outcomes, starter
 
 SOLUTION = checks.SOLUTION
 STARTER = starter("lab.exercise_2")
@@ -33,18 +31,7 @@ Optimizer = Callable[..., torch.optim.Optimizer]
 @pytest.fixture
 def wrong(tmp_path: Path) -> Callable[[str], ModuleType]:
     """Loads a wrong answer by its name."""
-    library = {answer.name: answer for answer in wrong_answers() if answer.exercise == 2}
-    return lambda name: load(library[name].write(tmp_path))
-
-
-def states(code: str, folder: Path) -> dict[str, str]:
-    """What the checks say of a solution with some functions replaced, by TODO."""
-    answer = WrongAnswer(2, "answer", code, set(), "")
-    return {
-        o.todo: o.state
-        for o in outcomes(2, answer.write(folder))
-        if o.state != "cannot be judged here"
-    }
+    return lambda name: kept_answer("lab.exercise_2", name).load(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -334,132 +321,9 @@ def test_each_gap_is_judged_when_it_is_filled(tmp_path: Path) -> None:
         code = code.replace(line + "\n", "").replace(gap, answer)
         path = tmp_path / f"after_{todo[-1]}.py"
         path.write_text(code, encoding="utf-8")
-        passed.append([o.todo for o in outcomes(2, path) if o.state == "passed"])
+        passed.append([o.todo for o in outcomes("lab.exercise_2", path) if o.state == "passed"])
 
     assert [["2.1"], ["2.1", "2.3"], ["2.1", "2.3", "2.4"]] == passed
-
-
-def test_old_names_are_advised_against(tmp_path: Path) -> None:
-    """The warning that PyTorch raises reaches the learner."""
-    [answer] = [answer for answer in wrong_answers() if answer.name == "autocast_of_cuda"]
-    found = {o.todo: o for o in outcomes(2, answer.write(tmp_path))}
-
-    assert any("torch.cuda.amp.autocast" in advice for advice in found["2.1"].advice)
-
-
-UNUSUAL = {
-    "scales_in_the_region_and_clears_late": """
-def train_step(model, x, y, optimizer, scaler, loss_fn, device_type, dtype, max_norm=None):
-    with torch.amp.autocast(device_type, dtype, enabled=dtype.itemsize == 2):
-        output = model(x)
-    with torch.amp.autocast(device_type, dtype, enabled=dtype.itemsize == 2):
-        loss = loss_fn(output, y)
-        scaled = scaler.scale(loss)
-    torch.autograd.backward(scaled)
-    if max_norm:
-        scaler.unscale_(optimizer)
-        weights = [w for group in optimizer.param_groups for w in group["params"]]
-        nn.utils.clip_grad_norm_(weights, max_norm)
-    scaler.step(optimizer)
-    scaler.update()
-    model.zero_grad(set_to_none=False)
-    return float(loss)
-""",
-    "always_unscales_and_clips": """
-def train_step(model, x, y, optimizer, scaler, loss_fn, device_type, dtype, max_norm=None):
-    for weight in model.parameters():
-        weight.grad = None
-    if dtype == torch.float32:
-        loss = loss_fn(model(x), y)
-    else:
-        with torch.autocast(device_type, dtype):
-            loss = loss_fn(model(x), y)
-    loss = scaler.scale(loss)
-    loss.backward()
-    scale = scaler.get_scale()
-    scaler.unscale_(optimizer)
-    nn.utils.clip_grad_norm_(model.parameters(), math.inf if max_norm is None else max_norm)
-    scaler.step(optimizer)
-    scaler.update()
-    return loss.item() / scale
-""",
-    "a_scaler_of_its_own_kind": """
-class Scaler(torch.amp.GradScaler):
-    pass
-
-
-def make_scaler(device_type, dtype):
-    return Scaler(device_type, init_scale=2.0**12, enabled=dtype is torch.half)
-""",
-    "meter_of_its_own": """
-def compare_memory(make_model, batch, dtypes, device):
-    found = {}
-    for dtype in reversed(list(dtypes)):
-        model = make_model()
-        own = {w.untyped_storage().data_ptr() for w in model.parameters()}
-        kept = {}
-
-        def pack(tensor, kept=kept, own=own):
-            storage = tensor.untyped_storage()
-            if storage.data_ptr() not in own:
-                kept[storage.data_ptr()] = storage.nbytes()
-            return tensor.detach()
-
-        hooks = torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor)
-        with hooks, torch.autocast(device.type, dtype=dtype, enabled=dtype != torch.float32):
-            output = model(batch[0])
-        loss = cross_entropy(output.float(), batch[1])
-        found[dtype] = sum(kept.values())
-    return found
-""",
-    "times_step_by_step_in_turns": """
-def compare_speed(step_a, step_b, sync, clock, warmup, iters):
-    samples = {step_a: [], step_b: []}
-    for number in range(warmup + iters):
-        for step, found in samples.items():
-            sync()
-            start = clock()
-            step()
-            sync()
-            if number >= warmup:
-                found.append(clock() - start)
-    a_s, b_s = (sorted(found)[len(found) // 2] for found in samples.values())
-    return Speed(a_s, b_s, a_s / b_s)
-""",
-    "compares_the_weights": """
-def train_monitored(model, batches, optimizer, scaler, loss_fn, device_type, dtype):
-    def records():
-        for step, (x, y) in enumerate(batches):
-            weights = [w.detach().clone() for w in model.parameters()]
-            before = scaler.get_scale()
-            loss = train_step(model, x, y, optimizer, scaler, loss_fn, device_type, dtype)
-            stayed = all(map(torch.equal, weights, model.parameters()))
-            yield StepRecord(step, loss, before, scaler.get_scale(), stayed)
-
-    return list(records())
-""",
-    "does_the_step_itself": """
-def train_monitored(model, batches, optimizer, scaler, loss_fn, device_type, dtype):
-    records = []
-    for x, y in batches:
-        optimizer.zero_grad()
-        with torch.autocast(device_type, dtype=dtype):
-            loss = loss_fn(model(x), y)
-        scaler.scale(loss).backward()
-        before = scaler.state_dict().get("scale", 1.0)
-        scaler.step(optimizer)
-        scaler.update()
-        after = scaler.state_dict().get("scale", 1.0)
-        records.append(StepRecord(len(records), loss.item(), before, after, before > after))
-    return records
-""",
-}
-
-
-@pytest.mark.parametrize("name", UNUSUAL)
-def test_an_unusual_right_answer_passes(name: str, tmp_path: Path) -> None:
-    """What counts is what a function does, not how it is written."""
-    assert {"passed"} == set(states(UNUSUAL[name], tmp_path).values())
 
 
 def skipping_run(steps: int) -> tuple[torch.amp.GradScaler, list[float]]:

@@ -1,6 +1,5 @@
 """Exercise 3: what its numbers rest on, and right answers that look different."""
 
-import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -14,14 +13,13 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.nn.functional import cross_entropy
 from torch.utils.checkpoint import checkpoint
 
-from graders.answers import load
 from graders.lab import exercise_3 as checks
 from lesson_code.lab.accumulation import UnderAutocast, batches_of, with_dropout
 from lesson_code.lab.models import BlockStack, TinyCNN
 from lesson_code.lab.simulated_gpu import SimulatedGPU
 from lesson_code.models import MNISTClassifier
 from lesson_code.saved_tensors import SavedBytes
-from tests.graders.lab.answers import WrongAnswer, outcomes, wrong_answers
+from tests.graders.kept import kept_answer
 
 SOLUTION: Any = import_module("lesson_code.lab.solution.03_memory_optimization")
 CPU = torch.device("cpu")
@@ -30,9 +28,7 @@ FOUR = [32] * 4
 
 def _loaded(name: str, folder: Path) -> Any:
     """A wrong answer as a module."""
-    [wrong] = (w for w in wrong_answers() if w.exercise == 3 and w.name == name)
-    with patch.dict(sys.modules):
-        return load(wrong.write(folder))
+    return kept_answer("lab.exercise_3", name).load(folder)
 
 
 # The equality of four batches and one.
@@ -330,182 +326,6 @@ def test_the_solution_holds_nothing(train: bool) -> None:
 
 
 # Right answers that look different.
-
-RIGHT = {
-    "the line through the first and the last row": """
-def memory_per_batch(make_model, batch_sizes, device):
-    rows = []
-    for batch_size in batch_sizes:
-        model = make_model().to(device)
-        images, labels = random_digits(batch_size, device)
-        meter = SavedBytes(model)
-        with meter:
-            loss = cross_entropy(model(images), labels)
-        rows.append((batch_size, meter.total()))
-        loss.backward()
-    (small, low), (large, high) = min(rows), max(rows)
-    slope = (high - low) / (large - small)
-    return MemoryLine(rows, low - slope * small, slope)
-""",
-    "bisection over everything, and the older name of the error": """
-def largest_batch(step, start=1, limit=65536, cleanup=None):
-    low, high, middle = 0, limit, min(start, limit)
-    while low < high:
-        try:
-            step(middle)
-            low = middle
-        except torch.cuda.OutOfMemoryError:
-            high = middle - 1
-        finally:
-            if cleanup is not None:
-                cleanup()
-        middle = (low + high + 1) // 2
-    return low
-""",
-    "the error known by its message, and recursion outside of except": """
-def largest_batch(step, start=1, limit=65536, cleanup=None):
-    def works(size):
-        fine = True
-        try:
-            step(size)
-        except RuntimeError as error:
-            if "out of memory" not in str(error):
-                raise
-            fine = False
-        if not fine and cleanup:
-            cleanup()
-        return fine
-
-    def between(low, high):
-        if high - low < 2:
-            return low
-        middle = (low + high) // 2
-        return between(middle, high) if works(middle) else between(low, middle)
-
-    size = start
-    while size <= limit and works(size):
-        size *= 2
-    return between(size // 2 if size > start else 0, min(size, limit + 1))
-
-
-def best_batch(seconds, candidates):
-    best, most = 0, 0.0
-    for size in candidates:
-        rate = size / seconds(size)
-        if rate > most:
-            best, most = size, rate
-    return best
-""",
-    "sums of losses, and gradients divided at the end": """
-def accumulate(model, batches, optimizer, loss_fn, k):
-    steps = samples = 0
-    for i, (inputs, targets) in enumerate(batches, start=1):
-        if samples == 0:
-            optimizer.zero_grad()
-        (loss_fn(model(inputs), targets) * len(targets)).backward()
-        samples += len(targets)
-        if i % k == 0 or i == len(batches):
-            for parameter in model.parameters():
-                parameter.grad /= samples
-            optimizer.step()
-            steps += 1
-            samples = 0
-    return steps
-""",
-    "a checkpoint written by hand": """
-class Again(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, block, x, *parameters):
-        ctx.block, ctx.random = block, torch.get_rng_state()
-        ctx.save_for_backward(x)
-        return block(x)
-
-    @staticmethod
-    def backward(ctx, gradient):
-        x = ctx.saved_tensors[0].detach().requires_grad_()
-        with torch.random.fork_rng(devices=[]), torch.enable_grad():
-            torch.set_rng_state(ctx.random)
-            output = ctx.block(x)
-        parameters = list(ctx.block.parameters())
-        return None, *torch.autograd.grad(output, [x, *parameters], gradient)
-
-
-def checkpointed_forward(blocks, x):
-    for block in blocks:
-        x = Again.apply(block, x, *block.parameters())
-    return x
-""",
-    "blocks that count themselves": """
-class Counting(nn.Module):
-    def __init__(self, block):
-        super().__init__()
-        self.block, self.runs = block, 0
-
-    def forward(self, x):
-        self.runs += 1
-        return self.block(x)
-
-
-def compare_checkpointing(make_blocks, x):
-    def cost(forward):
-        blocks = nn.Sequential(*map(Counting, make_blocks()))
-        meter = SavedBytes(blocks)
-        with meter:
-            loss = forward(blocks, x).square().mean()
-        saved = meter.total()
-        loss.backward()
-        return Cost(saved, blocks[0].runs)
-
-    return cost(plain_forward), cost(checkpointed_forward)
-""",
-    "inference mode, and numbers taken out at the end": """
-def collect_losses(model, batches, loss_fn, train):
-    if not train:
-        with torch.inference_mode():
-            return [float(loss_fn(model(x), y)) for x, y in batches]
-    losses = []
-    for x, y in batches:
-        loss = loss_fn(model(x), y)
-        loss.backward()
-        losses.append(loss.detach())
-    return torch.stack(losses).tolist()
-""",
-}
-
-
-@pytest.mark.parametrize("name", RIGHT)
-def test_an_unusual_right_answer_passes(name: str, tmp_path: Path) -> None:
-    """The checks look at what comes of an answer, not at how it is written."""
-    answer = WrongAnswer(3, "unusual", RIGHT[name], set(), "")
-    found = outcomes(3, answer.write(tmp_path))
-
-    assert {"passed"} == {o.state for o in found} - {"cannot be judged here"}, [
-        o.says for o in found
-    ]
-    assert not any(o.advice for o in found)
-
-
-def test_a_cleanup_inside_except_is_advised_against(tmp_path: Path) -> None:
-    """It passes, and the learner hears that it frees nothing there."""
-    hasty = """
-def largest_batch(step, start=1, limit=65536, cleanup=None):
-    low, high, middle = 0, limit, min(start, limit)
-    while low < high:
-        try:
-            step(middle)
-            low = middle
-        except torch.OutOfMemoryError:
-            high = middle - 1
-            if cleanup:
-                cleanup()
-        middle = (low + high + 1) // 2
-    return low
-"""
-    found = outcomes(3, WrongAnswer(3, "hasty", hasty, set(), "").write(tmp_path))
-    [advised] = (o for o in found if o.advice)
-
-    assert ("3.2", "passed") == (advised.todo, advised.state)
-    assert "cleanup ran inside the except block" in advised.advice[0]
 
 
 def test_the_report_says_what_the_page_shows(capsys: pytest.CaptureFixture[str]) -> None:
