@@ -22,6 +22,7 @@ from graders.process import CheckerError
 from graders.submissions import LARGEST
 from graders.units import UNITS
 from tests.building import REPOSITORY
+from tests.processes import gone
 
 UNIT = "lab.exercise_1"
 FILE = UNITS[UNIT].file
@@ -311,12 +312,20 @@ def test_a_table_that_cannot_be_written_is_refused_first(
     assert 1 == said.err.count("\n")
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows has no fork")
 def test_true_answers_are_graded_in_processes(room: Path) -> None:
-    """One can't be imported, the other writes where it should not; the teacher's folder stays."""
+    """One leaves a daemon and can't be imported, one writes where it should not: nothing stays."""
     outside = room.parent / "outside"
     (room / "ada").mkdir()
     (room / "ben").mkdir()
-    (room / "ada" / FILE).write_text('raise SystemExit("\\x1b[2J")\n')
+    (room / "ada" / FILE).write_text(
+        "import os, time\n"
+        "daemon = os.fork()\n"
+        "if not daemon:\n"
+        "    os.setsid()\n"
+        "    time.sleep(3600)\n"
+        "raise SystemExit(f'\\x1b[2J {daemon}')\n"
+    )
     (room / "ben" / FILE).write_text(
         "import os, pathlib, torch\n"
         "pathlib.Path('inside').write_text(str(os.getpid()))\n"
@@ -340,7 +349,9 @@ def test_true_answers_are_graded_in_processes(room: Path) -> None:
     )
 
     assert 0 == done.returncode, done.stderr
-    assert rf"ada, {UNIT}: not graded: {FILE} can't be imported: SystemExit: \x1b[2J" in done.stdout
+    said = re.search(r"not graded: .* SystemExit: \\x1b\[2J (\d+)", done.stdout)
+    assert said, done.stdout
+    assert gone(int(said[1]))
     rows = list(csv.DictReader(table.read_text(encoding="utf-8").splitlines()))
     states = {row["todo"]: row["state"] for row in rows if row["learner"] == "ben"}
     assert ("passed", "wrong") == (states["1.3"], states["1.1"])
