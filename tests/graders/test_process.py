@@ -13,7 +13,7 @@ from graders.outcome import Outcome
 from graders.process import CheckerError, Deadlines, examine
 from graders.report import by_todo, line, passed, total
 from lesson_code.lab.__main__ import FILES, main
-from tests.graders.kept import SOURCES
+from tests.graders.kept import SOURCES, starter
 from tests.processes import gone
 
 # For what never ends. The checks of the other TODOs end in a second or so, on an idle machine.
@@ -336,7 +336,10 @@ def test_the_command_reports_line_by_line(tmp_path: Path) -> None:
 
 def test_the_report_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """For tools: a line a TODO."""
-    assert 1 == main(["check", "1", "--json"])
+    path = tmp_path / FILES[1]
+    path.write_text(starter(UNIT), encoding="utf-8")
+
+    assert 1 == main(["check", "1", str(path), "--json"])
     found = [json.loads(text) for text in capsys.readouterr().out.splitlines()]
 
     assert "not done yet" == found[0]["state"]
