@@ -68,7 +68,6 @@ def test_the_script_runs_in_a_process_of_its_own(tmp_path: Path) -> None:
         [*map(str, command), "--seed", "3"],
         capture_output=True,
         text=True,
-        timeout=60,
         cwd=tmp_path,
         check=True,
     )
