@@ -15,12 +15,21 @@ SLUG = re.compile(r"^[a-z][a-z0-9]*(-[a-z0-9]+)*$")
 # Each kind's options besides id and kind; True for those that must be given.
 KINDS: dict[str, dict[str, bool]] = {
     "choice": {"choices": True, "right": True},
-    "number": {"right": True, "unit": False, "tolerance": False, "replies": False},
+    "number": {
+        "right": True,
+        "unit": False,
+        "tolerance": False,
+        "within": False,
+        "replies": False,
+    },
     "line": {"code": True, "right": True, "replies": True},
     "match": {"options": True, "rows": True},
     "place": {"code": True, "without": False, "places": True},
     "sentence": {"must": True},
 }
+# For every kind: a prediction is made once, or its answer waits until an element of the page says.
+MANNERS = ("once", "waits")
+RANGE = re.compile(r"^(?P<least>\S+) to (?P<most>\S+)$")
 FEWEST_TICKS, MOST_TICKS = 2, 4
 FEWEST_OPTIONS, MOST_OPTIONS = 2, 4
 
@@ -30,7 +39,8 @@ class Reply:
     """What a learner is told who chose otherwise.
 
     Attributes:
-        to: The choices, lines or the number that it answers, separated by spaces.
+        to: The choices, lines or the number that it answers, separated by spaces; a range of
+            numbers is ``70:95``.
         said: What the learner chose, in Markdown.
         text: The reply, in Markdown.
     """
@@ -48,7 +58,8 @@ class Check:
         title: Its title, plain text.
         id: Its id on the page, under which the learner's prediction is kept.
         kind: ``choice``, ``number``, ``line``, ``match``, ``place`` or ``sentence``.
-        attributes: What a prediction is judged by: ``right``, ``unit``, ``tolerance``.
+        attributes: What a prediction is judged by: ``right``, ``unit``, ``tolerance``, ``within``;
+            and ``once`` or ``waits``, empty, where it is so.
         choices: The choices in Markdown, for kinds ``choice`` and ``match``.
         rows: What a choice is made for, in Markdown, for kind ``match``.
         section: The lines to choose from or to place lines between, ``line`` and ``place``.
@@ -89,14 +100,20 @@ def read_check(title: str, options: object) -> Check:
         raise PageError(f"id is {identity!r}; give one in small letters, like mismatch-error")
     if kind not in KINDS:
         raise PageError(f"kind is {kind!r}; it must be one of {', '.join(KINDS)}")
-    known = {"id": True, "kind": True, **KINDS[kind]}
+    known = {"id": True, "kind": True, **KINDS[kind], **dict.fromkeys(MANNERS, False)}
     for name in options:
         if name not in known:
             raise PageError(f"kind {kind} takes no option {name!r}; it takes {', '.join(known)}")
     for name, needed in known.items():
         if needed and name not in options:
             raise PageError(f"kind {kind} needs the option {name!r}")
-    return Check(title, identity, kind, **READERS[kind](options))
+    manners = [name for name in MANNERS if name in options]
+    for name in manners:
+        if options[name] is not True:
+            raise PageError(f"{name} is {options[name]!r}; write {name}: true, or leave it out")
+    read = READERS[kind](options)
+    read["attributes"] |= dict.fromkeys(manners, "")
+    return Check(title, identity, kind, **read)
 
 
 def _choice(options: dict[str, Any]) -> dict[str, Any]:
@@ -267,20 +284,38 @@ def _number(options: dict[str, Any]) -> dict[str, Any]:
         attributes["tolerance"] = str(tolerance)
     if "unit" in options:
         attributes["unit"] = str(options["unit"])
+    if "within" in options:
+        least, most = _bounds(options["within"])
+        if not least <= right <= most:
+            raise PageError(
+                f"right is {right:g}, which within does not allow: {least:g} to {most:g}"
+            )
+        attributes["within"] = f"{least:g} {most:g}"
     return {
         "attributes": attributes,
         "replies": tuple(_replies_to_numbers(options, right, tolerance)),
     }
 
 
+def _bounds(within: object) -> tuple[float, float]:
+    if isinstance(within, list) and len(within) == 2:
+        least, most = (_float("within", bound) for bound in within)
+        if least < most:
+            return least, most
+    raise PageError(f"within is {within!r}; give the least and the most, as in [0, 100]")
+
+
 def _replies_to_numbers(options: dict[str, Any], right: float, tolerance: float) -> Iterator[Reply]:
     if "replies" not in options:
         return
     for number, reply in _texts("replies", options["replies"]).items():
-        value = _float("replies", number)
-        if abs(value - right) <= tolerance * abs(right):
+        ends = RANGE.match(number)
+        bounds = [_float("replies", end) for end in (ends.groups() if ends else [number])]
+        margin = tolerance * abs(right)
+        if bounds[0] - margin <= right <= bounds[-1] + margin:
             raise PageError(f"{number} is right, and has a reply; the answer is its reply")
-        yield Reply(str(value), f"{number} {options.get('unit', '')}".strip(), reply)
+        to = ":".join(map(str, bounds))
+        yield Reply(to, f"{number} {options.get('unit', '')}".strip(), reply)
 
 
 def _texts(name: str, texts: object) -> dict[str, str]:

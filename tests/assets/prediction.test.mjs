@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { isRight, readNumber, readPrediction, rightlyMatched, rightlyPlaced, verdict } from "../../docs/assets/elements/prediction.js";
+import { isRight, readNumber, readPrediction, repliesTo, rightlyMatched, rightlyPlaced, verdict } from "../../docs/assets/elements/prediction.js";
 
 const NUMBERS = {
   7: 7,
@@ -27,6 +27,8 @@ const NUMBERS = {
   "1e-4": 1e-4,
   "6E-8": 6e-8,
   "007": 7,
+  "75 %": 75,
+  "0.5%": 0.5,
 };
 for (const [text, expected] of Object.entries(NUMBERS))
   test(`${JSON.stringify(text)} is the number ${expected}`, () => {
@@ -109,6 +111,24 @@ for (const [kind, text, problem] of [
   test(`${kind} ${JSON.stringify(text)} is answered with what is missing`, () => {
     assert.deepEqual(readPrediction(kind, text), { problem });
   });
+
+for (const [text, read] of [
+  ["101", { problem: "Type a number from 0 to 100." }],
+  ["-1", { problem: "Type a number from 0 to 100." }],
+  ["100 %", { value: 100 }],
+  ["0", { value: 0 }],
+  ["", { problem: "Type a number first, such as 12 or 0.5." }],
+])
+  test(`${JSON.stringify(text)} is held against the bounds of a number`, () => {
+    assert.deepEqual(readPrediction("number", text, "0 100"), read);
+  });
+
+test("a reply is for each number that it names, and for those between two", () => {
+  const answered = (to, values) => values.filter((value) => repliesTo(to, value));
+
+  assert.deepEqual(answered("2 5", [1, 2, 3, 5]), [2, 5]);
+  assert.deepEqual(answered("70.0:95.0", [69, 70, 80, 95, 96]), [70, 80, 95]);
+});
 
 test("a sentence is kept without the spaces around it", () => {
   assert.deepEqual(readPrediction("sentence", "  Too little work. \n"), { value: "Too little work." });

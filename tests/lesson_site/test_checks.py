@@ -245,6 +245,24 @@ def test_a_number_carries_its_unit_and_tolerance() -> None:
     assert ("7", "batches", "0.1") == tuple(check.get(n) for n in ("right", "unit", "tolerance"))
 
 
+def test_a_check_says_how_it_is_asked() -> None:
+    """Bounds, a prediction that stays, and an answer that waits are attributes."""
+    check = check_in(with_options(id="n", kind="number", right=7, within="[0, 10]", once="true"))
+    waits = check_in(CHOICE.replace("right:", "waits: true\n    right:"))
+
+    assert ("0 10", "", None) == tuple(check.get(n) for n in ("within", "once", "waits"))
+    assert ("", None) == (waits.get("waits"), waits.get("once"))
+
+
+def test_a_reply_may_be_for_a_range_of_numbers() -> None:
+    """The element finds by the two ends whether a number lies between them."""
+    check = check_in(with_options(id="n", kind="number", right=7, replies='{"8 to 10": too many}'))
+
+    [reply] = check.iter("dd")
+    [pair] = [each for each in check.iter("div") if each.get("data-to")]
+    assert ("8.0:10.0", "too many") == (pair.get("data-to"), reply.text)
+
+
 @pytest.mark.parametrize("right", ["7", "0.5", "-3", "1e-4", "6.0e-8", "60_000"])
 def test_numbers_as_yaml_and_python_write_them(right: str) -> None:
     """JavaScript reads what stands in the attribute as the same number."""
@@ -429,6 +447,19 @@ MISTAKES = {
         with_options(id="n", kind="number", right="yes"),
         "is not a number",
     ),
+    "bounds without an end": (
+        with_options(id="n", kind="number", right=7, within="[0]"),
+        "within is [0]",
+    ),
+    "bounds that leave the answer out": (
+        with_options(id="n", kind="number", right=7, within="[8, 9]"),
+        "within allows 8 to 9",
+    ),
+    "a range around the answer": (
+        with_options(id="n", kind="number", right=7, replies='{"5 to 8": x}'),
+        "5 to 8 is right",
+    ),
+    "once in a number": (CHOICE.replace("right:", "once: 1\n    right:"), "once is 1"),
     "a tolerance in words": (
         with_options(id="n", kind="number", right=7, tolerance="some"),
         "tolerance is 'some'",

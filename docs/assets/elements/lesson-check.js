@@ -1,10 +1,11 @@
 // <lesson-check kind right [tolerance] [unit]>: asks for a prediction before it opens the answer.
 //
 // It improves on HTML that says everything: the question, what to choose from, and a <details> with
-// the answer. It sends `check-committed` when a prediction is made.
+// the answer. It sends `check-committed` when a prediction is made. With `once` a prediction stays,
+// and with `waits` it is not judged before an element of the page takes that attribute away.
 
 import { make, part } from "./dom.js";
-import { isRight, readPrediction, verdict } from "./prediction.js";
+import { isRight, readPrediction, repliesTo, verdict } from "./prediction.js";
 import { CHECKS, answersShown, browserRecord, readEntries, saveEntry, showAnswers } from "./record.js";
 
 /** @typedef {import("./prediction.js").Kind} Kind */
@@ -34,16 +35,27 @@ export class LessonCheck extends HTMLElement {
     return /** @type {Kind} */ (this.getAttribute("kind"));
   }
 
+  static observedAttributes = ["waits"];
+
+  attributeChangedCallback() {
+    if (this.#kept && this.dataset.state) this.#showCommitted(this.#kept);
+  }
+
   async connectedCallback() {
     if (!this.#form.isConnected) await this.#build();
     if (!this.isConnected) return;
     document.addEventListener("record-changed", this.#restore);
+    addEventListener("storage", this.#onStorage);
     this.#restore();
   }
 
   disconnectedCallback() {
     document.removeEventListener("record-changed", this.#restore);
+    removeEventListener("storage", this.#onStorage);
   }
+
+  /** Another window may have changed the record. @param {StorageEvent} event */
+  #onStorage = ({ key }) => (key === CHECKS || key === null) && this.#restore();
 
   get #answer() {
     return part(this, ".check-answer", HTMLDetailsElement);
@@ -120,7 +132,7 @@ export class LessonCheck extends HTMLElement {
 
   #onCommit() {
     const input = this.#options.length ? this.#inputs.find(({ checked }) => checked) : this.#inputs[0];
-    const read = readPrediction(this.kind, this.#parts ? this.#parts.value : (input?.value ?? ""));
+    const read = readPrediction(this.kind, this.#parts ? this.#parts.value : (input?.value ?? ""), this.getAttribute("within"));
     if ("problem" in read) {
       this.#message.textContent = read.problem;
       this.#inputs[0]?.focus();
@@ -208,7 +220,7 @@ export class LessonCheck extends HTMLElement {
     if (this.#parts) return this.#parts.fits(String(kept.value));
     if (!this.#options.length) return true;
     const option = this.#options[Number(kept.value) - 1];
-    return option !== undefined && words(option) === kept.text;
+    return option !== undefined && ["", words(option)].includes(kept.text); // "": another part kept it
   }
 
   /** What the record says of this check, for those that sum up.
@@ -245,21 +257,39 @@ export class LessonCheck extends HTMLElement {
   /** @param {Prediction} prediction */
   #showCommitted(prediction) {
     const { kind, value } = prediction;
+    this.#enter("committed", prediction.at);
+    if (this.hasAttribute("waits")) return this.#showWaiting(Number(value));
     const right = this.#judge(value);
     const number = this.getAttribute("right") ?? "";
-    this.#enter("committed", prediction.at);
     this.#mark(Number(value), Number(number));
     const exact = kind !== "number" || Number(value) === Number(number);
     const className = right === null ? "check-compare" : "check-verdict";
     const first = make("p", { className, tabIndex: -1 }, verdict(kind, right, exact));
-    const again = make("button", { type: "button", className: "md-button check-again" }, "Predict again");
-    again.addEventListener("click", () => this.#predictAgain());
     if (right === null) delete this.#yours.dataset.verdict;
     else this.#yours.dataset.verdict = right ? "right" : "different";
-    this.#yours.replaceChildren(first, ...this.#replies(value, right), ...this.#compared(prediction, number), again);
+    const compared = this.#compared(prediction, number);
+    this.#yours.replaceChildren(first, ...this.#replies(value, right), ...compared, ...this.#again());
     this.#ticks.forEach((box, index) => (box.checked = (prediction.ticks ?? "").split(" ").includes(String(index))));
     this.#summary("Answer");
     this.#open(true);
+  }
+
+  /** A prediction that the page answers further down. @param {number} value */
+  #showWaiting(value) {
+    this.#mark(value, NaN);
+    delete this.#yours.dataset.verdict;
+    const says = make("p", { tabIndex: -1 }, "Your prediction is kept. The page answers it further down.");
+    this.#yours.replaceChildren(says);
+    this.#summary("Show the answer now");
+    this.#open(this.#shown);
+  }
+
+  /** A way back to the question, unless a prediction is made once. */
+  #again() {
+    if (this.hasAttribute("once")) return [];
+    const again = make("button", { type: "button", className: "md-button check-again" }, "Predict again");
+    again.addEventListener("click", () => this.#predictAgain());
+    return [again];
   }
 
   /** The author's replies to what was chosen. @param {number | string} value @param {boolean | null} right */
@@ -271,10 +301,9 @@ export class LessonCheck extends HTMLElement {
       this.#parts.set(String(value), fitting);
       to = fitting.flatMap((fits, index) => (fits ? [] : [String(index + 1)]));
     }
-    const found = [...this.querySelectorAll(".check-others [data-to]")].filter((reply) => {
-      const told = (reply.getAttribute("data-to") ?? "").split(" ").map(Number);
-      return to.some((each) => told.includes(Number(each)));
-    });
+    const found = [...this.querySelectorAll(".check-others [data-to]")].filter((reply) =>
+      to.some((each) => repliesTo(reply.getAttribute("data-to") ?? "", Number(each))),
+    );
     return found.map((reply) => {
       const text = part(reply, "dd", HTMLElement).cloneNode(true).childNodes;
       const said = this.#parts ? [...part(reply, "dt", HTMLElement).cloneNode(true).childNodes, ": "] : [];

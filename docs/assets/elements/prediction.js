@@ -5,12 +5,12 @@
 const SHORTEST_SENTENCE = 10;
 
 /**
- * A number as people write it: 1200, 1,200, 0.5, 0,5, 1e-4, with any minus sign.
+ * A number as people write it: 1200, 1,200, 0.5, 0,5, 1e-4, with any minus sign; 75 % is 75.
  * @param {string} text
  * @returns {number} NaN if it is none
  */
 export function readNumber(text) {
-  const plain = text.trim().replace(/[\u2212\u2013]/g, "-").replace(/[\s_'’]/g, "");
+  const plain = text.trim().replace(/[\u2212\u2013]/g, "-").replace(/[\s_'’]|%$/g, "");
   const thousands = /^[-+]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?$/.test(plain);
   const number = thousands ? plain.replaceAll(",", "") : plain.replace(",", ".");
   return /^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.test(number) ? Number(number) : NaN;
@@ -20,9 +20,10 @@ export function readNumber(text) {
  * A prediction ready to be kept, or what the learner still has to do.
  * @param {Kind} kind
  * @param {string} text
+ * @param {string | null} within the least and the most that a number may be, as in “0 100”
  * @returns {{value: number | string} | {problem: string}}
  */
-export function readPrediction(kind, text) {
+export function readPrediction(kind, text, within = null) {
   if (kind === "sentence") {
     const value = text.trim();
     return [...value].length < SHORTEST_SENTENCE
@@ -34,6 +35,8 @@ export function readPrediction(kind, text) {
     return text ? { value: text } : { problem: "Place every line first: choose one, then press a gap." };
   }
   const value = readNumber(text);
+  const [least = -Infinity, most = Infinity] = within?.split(" ").map(Number) ?? [];
+  if (value < least || value > most) return { problem: `Type a number from ${least} to ${most}.` };
   if (Number.isFinite(value)) return { value };
   if (kind === "number") return { problem: "Type a number first, such as 12 or 0.5." };
   return { problem: kind === "line" ? "Choose a line first." : "Choose one of the answers first." };
@@ -81,6 +84,18 @@ export function verdict(kind, right, exact) {
   if (right === null) return "Compare with the answer, and tick what your sentence says too.";
   if (right) return exact ? "Right." : "Right: close enough.";
   return { number: "Not quite.", match: "Not all of them.", place: "Not all of them." }[String(kind)] ?? "Not this one.";
+}
+
+/**
+ * Whether a reply is for what was predicted.
+ * @param {string} to choices, lines or numbers, separated by spaces; 70:95 is a range
+ * @param {number} value
+ */
+export function repliesTo(to, value) {
+  return to.split(" ").some((told) => {
+    const [least = NaN, most = least] = told.split(":").map(Number);
+    return least <= value && value <= most;
+  });
 }
 
 // What a quiz comes to: outcomes in, sentences out.
