@@ -3,7 +3,7 @@
 // Each option has a colour of its own beside its name, so that the answer can be seen as a pattern.
 // What is chosen is the number of an option for each row, as in “1 2 1”.
 
-import { make } from "./dom.js";
+import { make } from "./record.js";
 import { rightlyMatched } from "./prediction.js";
 
 export class Matches {

@@ -3,7 +3,7 @@
 // A choice of a line and a press on a gap place it; every gap is a button, so a keyboard does it too.
 // What is chosen is one gap for each line, as in “0 1 7”: how many lines are above it.
 
-import { make } from "./dom.js";
+import { make } from "./record.js";
 import { rightlyPlaced } from "./prediction.js";
 
 export class Places {

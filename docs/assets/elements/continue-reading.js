@@ -2,8 +2,7 @@
 // adds one to the furthest page of that track, for whoever went back to look something up. The page's
 // list of tracks is told how many pages of each were opened.
 
-import { make } from "./dom.js";
-import { PROGRESS, ROOT, browserRecord, readEntries, whereTheyWere } from "./record.js";
+import { PROGRESS, ROOT, browserRecord, make, readEntries, whereTheyWere } from "./record.js";
 
 export class ContinueReading extends HTMLElement {
   connectedCallback() {

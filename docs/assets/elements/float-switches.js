@@ -1,7 +1,7 @@
 // <float-switches>: the bits of a number as switches. What they mean, their neighbours, and what other
 // formats make of the number follow. Until this comes the page has one number.
 
-import { make, part } from "./dom.js";
+import { make, part } from "./record.js";
 import { FloatFormat, becomes, beside, powerOfTwo, reading, written } from "./floats/formats.js";
 
 /**

@@ -2,8 +2,7 @@
 // the format loses of them at both ends is counted. Until then the page has one scale. The gradients,
 // and what counts them, come with the first touch.
 
-import { make, part } from "./dom.js";
-import { apart } from "./record.js";
+import { apart, make, part } from "./record.js";
 
 /** @typedef {import("./floats/histogram.js").Histogram} Histogram */
 /**

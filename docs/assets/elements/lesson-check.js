@@ -1,12 +1,11 @@
 // <lesson-check kind right [tolerance] [unit]>: asks for a prediction before it opens the answer.
 //
 // It improves on HTML that says everything: the question, what to choose from, and a <details> with
-// the answer. It sends `check-committed` when a prediction is made. With `once` a prediction stays,
+// the answer. It sends `check-committed` when a prediction is made. With `stays` a prediction stays,
 // and with `waits` it is not judged before an element of the page takes that attribute away.
 
-import { make, part } from "./dom.js";
 import { isRight, readPrediction, repliesTo, verdict } from "./prediction.js";
-import { CHECKS, answersShown, browserRecord, readEntries, saveEntry, showAnswers } from "./record.js";
+import { CHECKS, answersShown, browserRecord, make, part, readEntries, saveEntry, showAnswers } from "./record.js";
 
 /** @typedef {import("./prediction.js").Kind} Kind */
 /** @typedef {{kind: Kind, value: number | string, text: string, at: string, ticks?: string, had?: boolean}} Prediction */
@@ -286,7 +285,7 @@ export class LessonCheck extends HTMLElement {
 
   /** A way back to the question, unless a prediction is made once. */
   #again() {
-    if (this.hasAttribute("once")) return [];
+    if (this.hasAttribute("stays")) return [];
     const again = make("button", { type: "button", className: "md-button check-again" }, "Predict again");
     again.addEventListener("click", () => this.#predictAgain());
     return [again];

@@ -3,7 +3,7 @@
 // It improves on the loop and a table that has all outcomes: each line that can go becomes a switch,
 // and the sentence of the table's row is said below.
 
-import { make, part } from "./dom.js";
+import { make, part } from "./record.js";
 
 export class LoopSwitches extends HTMLElement {
   #says = make("p", { className: "switch-says" });

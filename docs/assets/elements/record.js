@@ -1,5 +1,6 @@
 // The learner's record: what the browser keeps for them. Pure: no page, only a Storage to work on.
-// One module, since every page loads it, and every request counts.
+// One module, since every page loads it, and every request counts; so it ends with the two moves that
+// every element makes: make a piece of a page, and find one that must be there.
 //
 // Each feature has one key, `gpu-training.<feature>.v<version>`. Its value is a JSON object of named
 // entries, and every entry says in `at` when it was made, so that two records can be merged.
@@ -324,4 +325,31 @@ export function chooseCard(card) {
   const saved = saveEntry(store, CARD, ITS_NAME, { at: new Date().toISOString(), card });
   globalThis.dispatchEvent?.(new Event("card-changed"));
   return saved && lasting;
+}
+
+/**
+ * @template {keyof HTMLElementTagNameMap} Tag
+ * @param {Tag} tag
+ * @param {Partial<HTMLElementTagNameMap[Tag]>} properties
+ * @param {(Node | string)[]} children
+ * @returns {HTMLElementTagNameMap[Tag]}
+ */
+export function make(tag, properties = {}, ...children) {
+  const element = Object.assign(document.createElement(tag), properties);
+  element.append(...children);
+  return element;
+}
+
+/**
+ * The first part of a page that a selector names.
+ * @template {Element} Kind
+ * @param {ParentNode} root
+ * @param {string} selector
+ * @param {{new (): Kind}} kind what it must be, such as HTMLDetailsElement
+ * @returns {Kind}
+ */
+export function part(root, selector, kind) {
+  const found = root.querySelector(selector);
+  if (found instanceof kind) return found;
+  throw new TypeError(`there is no ${kind.name} at ${selector}`);
 }

@@ -4,8 +4,7 @@
 // suggests the next thing to try. What runs loops comes with the first of these presses.
 
 import { toElement } from "./chart/drawing.js";
-import { part } from "./dom.js";
-import { apart, chooseCard, chosenCard } from "./record.js";
+import { apart, chooseCard, chosenCard, part } from "./record.js";
 import { blocksShown, draw, stepsShown } from "./timeline/drawing.js";
 import { runsOf } from "./timeline/loop.js";
 import { moved, nextMove, sentences, title, toldOf } from "./timeline/told.js";

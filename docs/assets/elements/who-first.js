@@ -3,9 +3,8 @@
 // It improves on a closed table with all results. The CPU's lane ends at its time, the GPU's in a
 // window from its earliest to its latest. Whoever asks for less motion sees the end at once.
 
-import { make } from "./dom.js";
 import { GUESSES, holds, pace, verdict, winner } from "./lanes.js";
-import { chosenCard } from "./record.js";
+import { chosenCard, make } from "./record.js";
 
 /** @typedef {[low: number, high: number, told: string]} Window */
 /** @typedef {{name: string, cpu: [number, string], gpu: {[card: string]: Window}, why: {[who: string]: string}}} Training */
