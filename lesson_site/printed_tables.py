@@ -174,7 +174,8 @@ def _table_html(table: Table) -> str:
         cells = "".join(
             f"<td{_class(left)}>{cell}</td>" for cell, left in zip(others, words[1:], strict=True)
         )
-        body.append(f'<tr><th scope="row">{first}</th>{cells}</tr>')
+        name = re.sub(r"(?<=[a-z])/(?=[a-z])", "/<wbr>", first)
+        body.append(f'<tr><th scope="row">{name}</th>{cells}</tr>')
     above = "<br>".join(map(escape, table.caption))
     caption = f"<caption>{above}</caption>" if above else ""
     return (

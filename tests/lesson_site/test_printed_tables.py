@@ -94,6 +94,13 @@ def test_a_unit_in_the_head_is_in_no_cell() -> None:
     assert ["99.9", "1.5", "8.4 to 12.3", "none", "inf", "2"] == re.findall("<td>([^<]+)<", html)
 
 
+def test_a_name_of_several_words_can_break_at_its_slashes() -> None:
+    """Otherwise one long name makes a table wider than a phone."""
+    html = to_html(parts_of("sign/fraction  1\n", read_heads("of | n")), "P")
+
+    assert '<th scope="row">sign/<wbr>fraction</th>' in html
+
+
 def test_rows_and_columns_have_names_and_numbers_their_side() -> None:
     """Heads have a scope, code is code, and a column of words is marked."""
     html = to_html(parts_of("f(x)  stays  <1>\ny  goes  2\n", read_heads("`call` | it | n")), "P")
