@@ -19,7 +19,6 @@ const elements = {
   "memory-ledger": async () => (await import("./elements/memory-ledger.js")).MemoryLedger,
   "memory-table": async () => (await import("./elements/memory-table.js")).MemoryTable,
   "mission-guide": async () => (await import("./elements/mission-guide.js")).MissionGuide,
-  "mission-prediction": async () => (await import("./elements/mission-guide.js")).MissionPrediction,
   "mission-record": async () => (await import("./elements/mission-record.js")).MissionRecord,
   "mission-reflection": async () => (await import("./elements/mission-reflection.js")).MissionReflection,
   "mission-reveal": async () => (await import("./elements/mission-reveal.js")).MissionReveal,

@@ -173,6 +173,4 @@ CURRENT_MFU = 0.55
 
 # What the learner is asked. The extra memory that each option of the first question claims, in GB.
 PREDICTED_EXTRA_GB = {"A": 0, "B": 3, "C": 12, "D": 24}
-CLOSE_PERCENTAGE_POINTS = 5
-USUAL_GUESS_PERCENT = (70, 95)
 FLOOR_ANSWER_GB = (12.0, 12.5)

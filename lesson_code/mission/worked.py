@@ -110,9 +110,9 @@ def static_memory(regime: Regime, optimizer: Optimizer, weights: Weights = "exac
     return static_bytes(regime, optimizer, parameters(weights))
 
 
-def state_memory(regime: Regime, optimizer: Optimizer) -> int:
+def state_memory(regime: Regime, optimizer: Optimizer, weights: Weights = "exact") -> int:
     """Bytes of the optimizer's state alone. Errors: as ``state_bytes``."""
-    return state_bytes(regime, optimizer, N)
+    return state_bytes(regime, optimizer, parameters(weights))
 
 
 def state_share(device: Device) -> float:

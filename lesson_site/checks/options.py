@@ -27,8 +27,8 @@ KINDS: dict[str, dict[str, bool]] = {
     "place": {"code": True, "without": False, "places": True},
     "sentence": {"must": True},
 }
-# For every kind: a prediction is made once, or its answer waits until an element of the page says.
-MANNERS = ("once", "waits")
+# For every kind: a prediction stays, or its answer waits for an element of the page.
+MANNERS = ("stays", "waits")
 RANGE = re.compile(r"^(?P<least>\S+) to (?P<most>\S+)$")
 FEWEST_TICKS, MOST_TICKS = 2, 4
 FEWEST_OPTIONS, MOST_OPTIONS = 2, 4
@@ -59,7 +59,7 @@ class Check:
         id: Its id on the page, under which the learner's prediction is kept.
         kind: ``choice``, ``number``, ``line``, ``match``, ``place`` or ``sentence``.
         attributes: What a prediction is judged by: ``right``, ``unit``, ``tolerance``, ``within``;
-            and ``once`` or ``waits``, empty, where it is so.
+            and ``stays`` or ``waits``, empty, where it is so.
         choices: The choices in Markdown, for kinds ``choice`` and ``match``.
         rows: What a choice is made for, in Markdown, for kind ``match``.
         section: The lines to choose from or to place lines between, ``line`` and ``place``.
@@ -287,9 +287,7 @@ def _number(options: dict[str, Any]) -> dict[str, Any]:
     if "within" in options:
         least, most = _bounds(options["within"])
         if not least <= right <= most:
-            raise PageError(
-                f"right is {right:g}, which within does not allow: {least:g} to {most:g}"
-            )
+            raise PageError(f"right is {right:g}; within allows {least:g} to {most:g}")
         attributes["within"] = f"{least:g} {most:g}"
     return {
         "attributes": attributes,

@@ -12,7 +12,6 @@ from lesson_site.mission.counted import counted_panel
 from lesson_site.mission.measured import measured_panel
 from lesson_site.mission.memory_tables import laptop_verdicts
 from lesson_site.mission.payload import FILE, payload_text
-from lesson_site.mission.predictions import predictions
 from lesson_site.mission.tables import TABLES, static_table
 
 # What a reader without JavaScript finds in place of an instrument; the section has the numbers of
@@ -30,26 +29,6 @@ def _element(tag: str, attributes: str = "", says: str = WITHOUT_SCRIPT) -> Call
     return lambda: f"<{tag}{attributes}><p>{says}</p></{tag}>"
 
 
-def _second_prediction() -> str:
-    """The second question, which a browser replaces by one that can be answered."""
-    question = escape(predictions()["percent"]["question"])
-    return f'<mission-prediction number="2"><p>{question}</p></mission-prediction>'
-
-
-def _first_prediction() -> str:
-    """The first question with its options, so that a first visit shows it without the data."""
-    found = predictions()
-    options = "".join(
-        f'<label><input type="radio" name="prediction-1" value="{name}">'
-        f"<span>{escape(option['claim'])}</span></label>"
-        for name, option in found["options"].items()
-    )
-    return (
-        '<mission-prediction number="1"><fieldset disabled>'
-        f"<legend>{escape(found['question'])}</legend>{options}</fieldset></mission-prediction>"
-    )
-
-
 def _laptop_verdicts() -> str:
     """What fits the laptop, in a sentence: the whole table would make its page too heavy."""
     return f"<p>{escape(laptop_verdicts())}</p>"
@@ -57,8 +36,6 @@ def _laptop_verdicts() -> str:
 
 PARTS: dict[str, Callable[[], str]] = {
     "guide": _element("mission-guide", says="This mission needs JavaScript for its instruments."),
-    "prediction-1": _first_prediction,
-    "prediction-2": _second_prediction,
     "ledger": _element("memory-ledger"),
     "reveal": _element("mission-reveal"),
     "tradeoff": _element("mission-tradeoff"),

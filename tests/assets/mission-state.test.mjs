@@ -5,11 +5,10 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { beforeEach, test } from "node:test";
 
-import { DECISIONS, MISSION, MemoryStore, browserRecord, saveEntry } from "../../docs/assets/elements/record.js";
+import { CHECKS, DECISIONS, MISSION, MemoryStore, browserRecord, readEntries, saveEntry } from "../../docs/assets/elements/record.js";
 import { exportRecord, forgetAll, importRecord } from "../../docs/assets/elements/record-file.js";
-import { percentProblem } from "../../docs/assets/elements/mission/percent.js";
 import { NAME, isOpen, mission, whereNow } from "../../docs/assets/elements/mission/state.js";
-import { fresh, kept, problemOf } from "../../docs/assets/elements/mission/stored.js";
+import { agree, fresh, kept, problemOf } from "../../docs/assets/elements/mission/stored.js";
 
 const payload = JSON.parse(readFileSync(new URL("../../docs/assets/mission/memory-mfu.json", import.meta.url)));
 const AT = "2026-11-22T12:00:00.000Z";
@@ -119,13 +118,42 @@ test("the rhythm goes through five steps in each act", () => {
   );
 });
 
-test("a percentage is a whole number within the bounds", () => {
-  const problem = (text) => percentProblem(text, { least: 0, most: 100 });
+const ASKED = ["adam-extra-memory", "gpu-compute-share"];
+const answeredIn = (store) => ASKED.map((id) => readEntries(store, CHECKS)[id]?.value);
 
-  assert.deepEqual(["0", "35", " 100 ", "+7", "35 %", "35%"].map(problem), Array(6).fill(null));
-  assert.deepEqual(["", "  ", " %"].map(problem), ["empty", "empty", "empty"]);
-  assert.deepEqual(["101", "-1", "\u22121", "101 %", "9".repeat(400)].map(problem), Array(5).fill("range"));
-  assert.deepEqual(["35.5", "35,5", "abc", "0x10", "1e2", "35 %%", "% 35"].map(problem), Array(7).fill("whole"));
+test("the mission takes over what the checks of its page keep", () => {
+  const store = new MemoryStore();
+  saveEntry(store, CHECKS, ASKED[0], { kind: "choice", value: 4, text: "about 24 GB", at: AT });
+  saveEntry(store, CHECKS, ASKED[1], { kind: "number", value: 74.6, text: "74.6", at: LATER });
+  const taken = state();
+
+  assert.equal(agree(store, taken), false);
+
+  assert.deepEqual([taken.act1.prediction, taken.act1.locked_at], ["D", AT]);
+  assert.deepEqual([taken.act2.prediction, taken.act2.locked_at], [75, LATER]);
+  assert.equal(problemOf(taken, payload), "");
+});
+
+test("a prediction from before the questions were checks counts, and its check is given it", () => {
+  const store = new MemoryStore();
+  const old = state(first, second);
+
+  assert.equal(agree(store, old), true);
+  assert.equal(agree(store, old), false);
+
+  assert.deepEqual(old, state(first, second));
+  assert.deepEqual(answeredIn(store), [2, 75]);
+});
+
+test("what a check keeps and no question allows is left alone", () => {
+  const store = new MemoryStore();
+  saveEntry(store, CHECKS, ASKED[0], { kind: "choice", value: 5, text: "more", at: AT });
+  saveEntry(store, CHECKS, ASKED[1], { kind: "number", value: 101, text: "101", at: AT });
+  const taken = state();
+
+  agree(store, taken);
+
+  assert.deepEqual(taken, state());
 });
 
 // The mission of a window: no page here, so a document that only carries events, and a fetch of ours.
@@ -192,6 +220,21 @@ test("resetting an act clears that act; Act 1 keeps what was answered in Act 2",
   assert.equal(isOpen(mission.state, "act-2"), false);
   assert.deepEqual(reset(2), { ...all, act2: begin.act2, laptop: begin.laptop });
   assert.deepEqual(reset("all"), begin);
+});
+
+test("resetting an act lets the check of its question ask again", () => {
+  const all = () => {
+    for (const [n, id] of ASKED.entries()) saveEntry(store, CHECKS, id, { kind: n ? "number" : "choice", value: 3, text: "", at: AT });
+    mission.restore();
+  };
+
+  const left = [1, 2, "all"].map((part) => {
+    all();
+    mission.reset(part);
+    return answeredIn(store);
+  });
+
+  assert.deepEqual(left, [[undefined, 3], [3, undefined], [undefined, undefined]]);
 });
 
 test("resetting the mission leaves nothing of it in the browser", () => {

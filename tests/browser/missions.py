@@ -10,6 +10,8 @@ from lesson_site.mission.payload import build_payload
 
 KEY = "gpu-training.mission.v1"
 NAME = "memory-mfu"
+FIRST, SECOND = "lesson-check#adam-extra-memory", "lesson-check#gpu-compute-share"
+COMMIT = "Commit my prediction"
 LEDGERS = "gpu-training.design-ledger.v1"
 AT = "2026-11-22T12:00:00.000Z"
 Opener = Callable[..., Page]

@@ -7,14 +7,15 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
-from lesson_code.mission.decisions import RIGHT_PERCENT
 from lesson_site.mission.payload import payload_text
-from lesson_site.mission.predictions import predictions
 from tests.browser.conftest import AXE, OVERFLOWS, RUN_AXE
 from tests.browser.missions import (
     AT,
+    COMMIT,
+    FIRST,
     KEY,
     LEDGERS,
+    SECOND,
     act_one_open,
     act_two_open,
     fresh_state,
@@ -26,7 +27,6 @@ from tests.browser.missions import (
 DATA = "memory-mfu.json"
 INSTRUMENT = "[data-mission-part='prediction-1']:has(memory-ledger)"
 DENIED = "Object.defineProperty(window, 'localStorage', { get() { throw new Error('denied'); } })"
-LOCK_IN = "Lock in my prediction"
 State = dict[str, Any]
 Opened = Callable[..., Page]
 
@@ -51,16 +51,12 @@ def completed() -> State:
     return {**target_reached(), "completed_at": AT}
 
 
-def lock_first(page: Page, option: str = "B") -> None:
+def lock_first(page: Page, choice: int = 2) -> None:
     """Answer the first question, and wait until the answer is in."""
-    page.locator(f"mission-prediction[number='1'] input[value={option}]").check()
-    page.get_by_role("button", name=LOCK_IN).click()
+    question = page.locator(FIRST)
+    question.locator(f"input[value='{choice}']").check()
+    question.get_by_role("button", name=COMMIT).click()
     expect(page.locator(INSTRUMENT)).to_be_visible()
-
-
-def focused(page: Page) -> str:
-    """The id of the element that has the focus."""
-    return str(page.evaluate("document.activeElement.id"))
 
 
 def barriers(page: Page) -> list[str]:
@@ -86,33 +82,25 @@ def test_before_the_first_prediction_nothing_can_be_read_off(opened: Opened) -> 
     assert not [url for url in asked if url.endswith((DATA, "mission.css"))]
 
 
-def test_the_first_prediction_is_locked_in_with_the_keyboard_and_stays(opened: Opened) -> None:
-    """It takes a choice and the button; then it is text that says whose it is, also later."""
+def test_the_first_prediction_is_kept_and_not_judged_before_the_reveal(opened: Opened) -> None:
+    """By keyboard: the ledger opens, nothing says what is right, and no second guess is offered."""
     page = opened()
-    question = page.locator("mission-prediction[number='1']")
-    button = page.get_by_role("button", name=LOCK_IN)
-    expect(button).to_be_disabled()
-
-    question.locator("input[value=A]").focus()
+    question = page.locator(FIRST)
+    question.locator("input[value='1']").focus()
     for key in ("ArrowDown", "Tab", "Enter"):
         page.keyboard.press(key)
-    expect(page.locator("#ledger")).to_be_focused()
     expect(page.locator(".mission-live")).to_have_text(
         "Prediction recorded. Training Memory Ledger unlocked."
     )
     expect(page.locator(".mission-status")).to_contain_text("Step 2 of 5: Explore")
-    top = page.locator("#ledger").bounding_box()
-    line = page.locator(".mission-status").bounding_box()
-    assert top
-    assert line
-    assert top["y"] >= line["y"] + line["height"]
 
     page.reload()
-    expect(question.locator(".mission-mark")).to_have_text("Your prediction")
-    expect(question.locator("label:has(.mission-mark)")).to_contain_text(
-        predictions()["options"]["B"]["claim"]
-    )
-    expect(question.locator("input:not([hidden], :disabled)")).to_have_count(0)
+    expect(question.locator(".check-chosen")).to_contain_text("about 3 GB")
+    expect(question.locator(".check-yours")).to_contain_text("Your prediction is kept")
+    expect(question.locator(".check-right")).to_have_count(0)
+    expect(question.locator(".check-answer-text")).to_be_hidden()
+    expect(page.locator("[data-check='adam-extra-memory']")).not_to_have_attribute("open", "")
+    expect(question.get_by_role("button")).to_have_count(0)
     assert kept_state(page)["act1"]["prediction"] == "B"
 
 
@@ -128,43 +116,39 @@ def test_the_list_of_steps_says_what_each_act_does_in_its_own_way(opened: Opened
 
 
 def test_after_the_reveal_the_first_question_says_what_is_right(opened: Opened) -> None:
-    """The learner's option and the right one are told apart in words."""
-    marks = opened(act_two_open()).locator("mission-prediction[number='1'] .mission-mark")
+    """A prediction of an earlier version of the page is judged too, and its reply is the reveal."""
+    page = opened(act_two_open())
+    question = page.locator(FIRST)
 
-    expect(marks).to_have_text(["Your prediction, not right", "The right answer"])
+    expect(question.locator(".check-chosen")).to_contain_text("about 3 GB")
+    expect(question.locator(".check-right")).to_contain_text("about 12 GB")
+    reply = question.locator(".check-yours .check-reply")
+    expect(reply).to_contain_text("You predicted 3 GB, and Adam adds 12.0 GB")
+    page.locator("#reveal").scroll_into_view_if_needed()
+    expect(page.locator(".reveal-says")).to_have_text(reply.inner_text())
+    expect(page.locator("[data-check='adam-extra-memory']")).to_have_attribute("open", "")
 
 
-def test_the_second_prediction_takes_whole_percentages_only(opened: Opened) -> None:
-    """What cannot be taken is said at the field; the list of answers has a sentence for 75."""
+def test_the_second_prediction_is_a_percentage(opened: Opened) -> None:
+    """What no percentage can be is refused; 75 opens the analyzer, and gets its own reply."""
     state = act_two_open()
     state["act2"] |= {"prediction": None, "locked_at": None}
     page = opened(state)
-    field = page.get_by_label("Your prediction, in percent")
-    button = page.get_by_role("button", name=LOCK_IN)
-    texts = predictions()["percent"]
-
-    for typed, problem in {
-        **{"101": "range", "-1": "range", "35.5": "whole", "abc": "whole", "": "empty"},
-    }.items():
-        field.fill(typed)
-        field.blur()
-        expect(page.locator("#percent-error")).to_have_text(texts["errors"][problem])
-        expect(field).to_have_attribute("aria-invalid", "true")
-        expect(field).to_have_accessible_description(
-            f"{texts['question']} Error: {texts['errors'][problem]}"
-        )
-        expect(button).to_be_disabled()
+    question = page.locator(SECOND)
+    field = question.get_by_role("textbox")
+    field.fill("101")
+    field.press("Enter")
+    expect(question.get_by_role("status")).to_have_text("Type a number from 0 to 100.")
+    expect(page.locator("pipeline-analyzer")).to_be_hidden()
     assert barriers(page) == []
+
     field.fill("75 %")
     field.press("Enter")
 
-    expect(page.locator("#pipeline")).to_be_focused()
-    expect(page.locator(".mission-live")).to_have_text(
-        f"You said 75 percent; the baseline computes {RIGHT_PERCENT} percent of the time."
-    )
-    expect(page.locator("mission-prediction .mission-line")).to_have_text(texts["feedback"][75])
-    expect(field).to_have_js_property("readOnly", True)
+    expect(page.locator("pipeline-analyzer")).to_be_visible()
+    expect(question.locator(".check-reply")).to_contain_text("the usual guess")
     page.reload()
+    expect(question.locator("dd").first).to_have_text("75 %")
     assert kept_state(page)["act2"]["prediction"] == 75
 
 
@@ -187,7 +171,7 @@ def test_act_two_opens_in_order(
     page = opened(state)
     expect(page.locator(INSTRUMENT)).to_be_visible()
 
-    assert question == page.locator("mission-prediction[number='2']").is_visible()
+    assert question == page.locator(SECOND).is_visible()
     assert analyzer == page.locator("pipeline-analyzer").is_visible()
 
 
@@ -210,7 +194,7 @@ def test_without_its_data_the_mission_says_so_once(opened: Opened, body: str | N
     expect(alert).to_contain_text("could not be loaded")
 
     assert alert.count() == 1
-    assert page.locator("mission-prediction input:enabled, memory-ledger svg").count() == 0
+    assert page.locator("memory-ledger svg").count() == 0
     assert page.locator("details.all-numbers").evaluate("details => details.open")
     assert before == page.evaluate(f"localStorage.getItem({KEY!r})")
     assert barriers(page) == []
@@ -291,7 +275,8 @@ def test_a_reset_asks_first_and_clears_its_act_only(opened: Opened) -> None:
     kept = kept_state(page)
     assert kept["act1"] == fresh_state()["act1"]
     assert (kept["act2"], kept["laptop"]) == (before["act2"], before["laptop"])
-    assert page.locator("mission-prediction[number='1'] input:checked").count() == 0
+    expect(page.locator(f"{FIRST}[waits][data-state=asking]")).to_have_count(1)
+    assert page.locator(f"{FIRST} input:checked").count() == 0
 
     page.get_by_role("button", name="Skip to Act 2").click()
     expect(page.locator("pipeline-analyzer")).to_be_visible()
@@ -332,7 +317,8 @@ def test_two_windows_take_up_each_others_state(opened: Opened) -> None:
     other = page.context.new_page()
     other.goto(page.url)
     lock_first(page)
-    other.locator("mission-prediction[number='1'] .mission-mark").wait_for()
+    expect(other.locator(f"{FIRST} .check-chosen")).to_be_visible()
+    expect(other.locator(INSTRUMENT)).to_be_visible()
 
     other.close(run_before_unload=True)
 
@@ -363,8 +349,8 @@ def test_going_away_and_back_leaves_no_second_listener(opened: Opened, site: str
     page.reload()
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
-    mark = page.locator("mission-prediction .mission-mark")
-    expect(mark).to_have_text("Your prediction")
+    mark = page.locator(f"{FIRST} .check-yours p")
+    expect(mark).to_contain_text("Your prediction is kept")
     page.locator("#ledger").scroll_into_view_if_needed()
     page.locator("memory-ledger svg").first.wait_for()
     first = page.evaluate(COUNT)
@@ -373,7 +359,7 @@ def test_going_away_and_back_leaves_no_second_listener(opened: Opened, site: str
         expect(page.locator("h1")).to_contain_text("The model behind the mission")
         assert page.evaluate(COUNT)["mission-changed"] == 0
         page.get_by_label("Tabs").get_by_role("link", name="Mission").click()
-        expect(mark).to_have_text("Your prediction")
+        expect(mark).to_contain_text("Your prediction is kept")
         page.locator("#ledger").scroll_into_view_if_needed()
         page.locator("memory-ledger svg").first.wait_for()
 
@@ -404,10 +390,9 @@ def test_without_javascript_the_parts_are_readable(opened: Opened) -> None:
 
     expect(page.locator("mission-guide")).to_contain_text("needs JavaScript")
     expect(page.locator("memory-ledger")).to_contain_text("This instrument needs JavaScript")
-    expect(page.locator("mission-prediction").last).to_have_text(
-        predictions()["percent"]["question"]
-    )
-    expect(page.locator("mission-prediction label")).to_have_count(len(predictions()["options"]))
+    for question in (FIRST, SECOND):
+        page.locator(f"{question} summary").first.click()
+        expect(page.locator(f"{question} .check-answer-text")).to_be_visible()
 
 
 def test_on_paper_no_part_is_hidden(opened: Opened) -> None:

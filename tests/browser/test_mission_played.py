@@ -9,9 +9,9 @@ from playwright.sync_api import Browser, BrowserContext, Locator, Page, Viewport
 
 from lesson_site.mission.design_ledger import validate_ledger
 from tests.browser.conftest import AXE, OVERFLOWS, RUN_AXE
-from tests.browser.missions import KEY, kept_state, open_mission
+from tests.browser.missions import COMMIT, FIRST, KEY, SECOND, kept_state, open_mission
 
-MOST_TABS = 150
+MOST_TABS = 200
 LOOKS_AGAIN = 30
 PHONES: tuple[ViewportSize, ...] = ({"width": 320, "height": 800}, {"width": 390, "height": 800})
 DENY_STORAGE = """Object.defineProperty(window, "localStorage", {
@@ -119,14 +119,16 @@ def play(page: Page, hand: Mouse, look: Look) -> str:
 def act_one(page: Page, hand: Mouse, look: Look) -> None:
     """The first prediction, the ledger, the reveal, the trade-off, the sentence."""
     look("locked")
-    asked = page.locator("mission-prediction[number='1']")
-    hand.pick(asked.locator("input[value=B]"))
-    hand.press(asked.get_by_role("button", name="Lock in my prediction"))
+    asked = page.locator(FIRST)
+    asked.scroll_into_view_if_needed()
+    hand.pick(asked.locator("input[value='2']"))
+    hand.press(asked.get_by_role("button", name=COMMIT))
     ledger = page.locator("memory-ledger")
     ledger.scroll_into_view_if_needed()
     expect(ledger.locator("svg[role=img]").first).to_be_visible()
     look("ledger")
     hand.pick(ledger.get_by_role("radio", name="Adam", exact=True))
+    page.locator("mission-reveal").scroll_into_view_if_needed()
     hand.press(page.get_by_role("button", name="Reveal what Adam adds"))
     expect(page.locator("mission-reveal")).to_contain_text("You predicted 3 GB")
     look("revealed")
@@ -145,9 +147,10 @@ def act_one(page: Page, hand: Mouse, look: Look) -> None:
 
 def act_two(page: Page, hand: Mouse, look: Look) -> None:
     """The second prediction, all three optimisations, and the record."""
-    asked = page.locator("mission-prediction[number='2']")
+    asked = page.locator(SECOND)
+    asked.scroll_into_view_if_needed()
     hand.write(asked.get_by_role("textbox"), "75")
-    hand.press(asked.get_by_role("button", name="Lock in my prediction"))
+    hand.press(asked.get_by_role("button", name=COMMIT))
     analyzer = page.locator("pipeline-analyzer")
     analyzer.scroll_into_view_if_needed()
     expect(analyzer.locator("svg[role=img]").first).to_be_visible()

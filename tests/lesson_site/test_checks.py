@@ -247,11 +247,11 @@ def test_a_number_carries_its_unit_and_tolerance() -> None:
 
 def test_a_check_says_how_it_is_asked() -> None:
     """Bounds, a prediction that stays, and an answer that waits are attributes."""
-    check = check_in(with_options(id="n", kind="number", right=7, within="[0, 10]", once="true"))
+    check = check_in(with_options(id="n", kind="number", right=7, within="[0, 10]", stays="true"))
     waits = check_in(CHOICE.replace("right:", "waits: true\n    right:"))
 
-    assert ("0 10", "", None) == tuple(check.get(n) for n in ("within", "once", "waits"))
-    assert ("", None) == (waits.get("waits"), waits.get("once"))
+    assert ("0 10", "", None) == tuple(check.get(n) for n in ("within", "stays", "waits"))
+    assert ("", None) == (waits.get("waits"), waits.get("stays"))
 
 
 def test_a_reply_may_be_for_a_range_of_numbers() -> None:
@@ -459,7 +459,7 @@ MISTAKES = {
         with_options(id="n", kind="number", right=7, replies='{"5 to 8": x}'),
         "5 to 8 is right",
     ),
-    "once in a number": (CHOICE.replace("right:", "once: 1\n    right:"), "once is 1"),
+    "once in a number": (CHOICE.replace("right:", "stays: 1\n    right:"), "stays is 1"),
     "a tolerance in words": (
         with_options(id="n", kind="number", right=7, tolerance="some"),
         "tolerance is 'some'",

@@ -7,9 +7,18 @@ from pathlib import Path
 
 import html5lib
 import pytest
+import yaml
 
-from lesson_code.mission.constants import DEVICES, MODEL_VERSION
-from lesson_code.mission.memory import to_gb, to_gib
+from lesson_code.mission.constants import (
+    COMPUTE_UNITS,
+    DEVICES,
+    GB,
+    MODEL_VERSION,
+    PREDICTED_EXTRA_GB,
+    ROUNDED_PARAMETERS,
+)
+from lesson_code.mission.memory import optimizer_tax_bytes, to_gb, to_gib
+from lesson_site.checks.options import Check, read_check
 from lesson_site.markdown_source import Source
 from lesson_site.mission.design_ledger import schema
 from lesson_site.mission.payload import payload_text
@@ -76,6 +85,15 @@ FORBIDDEN = {
 }
 # In one sentence with these words the textbook's two percentages may stand beside the word MFU.
 EXPLAINED = ("accelerator utilisation", "textbook", "impossible", "would be", "cannot", "neither")
+
+
+def check_of(name: str) -> Check:
+    """The check of the mission's page with that id."""
+    for title, options in re.findall(r"//// check \| (.+)\n((?:    .*\n)+)", MISSION):
+        content = yaml.safe_load(options)
+        if content["id"] == name:
+            return read_check(title, content)
+    raise AssertionError(f"no check {name}")
 
 
 @cache
@@ -166,10 +184,30 @@ def test_the_page_names_every_field_of_the_file() -> None:
 def test_no_answer_stands_above_its_question() -> None:
     """Neither size of Adam's state nor any share of the baseline can be read before the locks."""
     before_the_first_part, *others = MISSION.partition("## Record")[0].split("<div class=")
-    open_text = before_the_first_part + "".join(part.partition("</div>")[2] for part in others)
+    parts = before_the_first_part + "".join(part.partition("</div>")[2] for part in others)
+    open_text = re.sub(r"^(/{3,}) check \|.*?^\1\n", "", parts, flags=re.DOTALL | re.MULTILINE)
 
     spoilers = r"mission\.(?:state|static|baseline|all_three|prefetched|stored)|12 GB|35 %|table-"
     assert [] == re.findall(spoilers, open_text.partition("\n---\n")[2])
+
+
+def test_the_questions_know_what_the_model_answers() -> None:
+    """The right choice claims what Adam adds; 35 %, five points more or less, are accepted."""
+    tax = optimizer_tax_bytes("fp32", ROUNDED_PARAMETERS)
+    claims = [claimed * GB for claimed in PREDICTED_EXTRA_GB.values()]
+    memory, share = check_of("adam-extra-memory"), check_of("gpu-compute-share")
+
+    assert claims.index(tax) + 1 == int(memory.attributes["right"])
+    assert all(
+        f"{claimed / GB:.0f} GB" in choice
+        for claimed, choice in zip(claims[1:], memory.choices[1:], strict=True)
+    )
+    right, tolerance = float(share.attributes["right"]), float(share.attributes["tolerance"])
+    assert right == COMPUTE_UNITS
+    assert 5 <= right * tolerance < 6
+    assert [0, 29, 41, 69, 70, 95, 96, 100] == [
+        float(end) for reply in share.replies for end in reply.to.split(":")
+    ]
 
 
 @pytest.mark.parametrize("device", ["node", "laptop"])

@@ -256,7 +256,7 @@ function subset(parts) {
 /** What the reveal lays over the bar, in the configuration that it is about. @param {State["act1"]} act1 @param {Payload} payload */
 function overlayOf({ revealed, controls, prediction }, payload) {
   if (!revealed || Object.entries(COMPARED).some(([name, value]) => controls[name] !== value)) return null;
-  const bytes = payload.predictions.options[prediction ?? ""]?.extra_bytes ?? 0;
+  const bytes = payload.predictions.claims[prediction ?? ""] ?? 0;
   return { gap: payload.predictions.gap, ghost: bytes ? { bytes, label: "your prediction" } : null };
 }
 

@@ -1,15 +1,12 @@
 // <mission-guide>: where the learner stands, what is locked, and what went wrong with data or storage.
 //
 // It stands at the head of the mission and opens and closes the parts of the page below it, each of
-// which says in `data-mission-part` what it waits for. <mission-prediction number> asks the two
-// questions; it stands here as well, since every request of a first visit counts.
+// which says in `data-mission-part` what it waits for. The two questions are checks of the page.
 
-import { MISSION } from "./record.js";
-import { goTo, html } from "./mission/draw.js";
-import { CHANGED, OPENS, STEPS, follow, isOpen, mission, whereNow } from "./mission/state.js";
+import { CHECKS, MISSION } from "./record.js";
+import { CHANGED, FIRST, OPENS, QUESTIONS, STEPS, goTo, html, isOpen, mission, predict, whereNow } from "./mission/state.js";
 
 /** @typedef {import("./mission/state.js").State} State */
-/** @typedef {import("./mission/state.js").Payload} Payload */
 
 // Where a part is opened, and what stands there.
 /** @type {{[need: string]: [id: string, name: string]}} */
@@ -39,6 +36,19 @@ const STYLE = new URL("../mission/mission.css", import.meta.url).href;
 function takeUp() {
   if (mission.payload) mission.refresh();
   else if (mission.started) mission.open();
+}
+
+/** Show what the browser keeps now, after what is done here is kept too. */
+function takeUpNow() {
+  mission.save();
+  mission.restore();
+}
+
+/** A check of the page was answered. @param {{id: string, value: number}} detail */
+async function commit({ id, value }) {
+  if (!QUESTIONS[id] || !(await mission.open())) return;
+  mission.change((state) => predict(state, id, value));
+  if (id === FIRST) mission.say(mission.text("recorded.1"));
 }
 
 /** Whether the data could not be had. */
@@ -80,8 +90,9 @@ export class MissionGuide extends HTMLElement {
     this.#listening = new AbortController();
     const { signal } = this.#listening;
     document.addEventListener(CHANGED, this.#draw, { signal });
-    document.addEventListener("record-changed", () => mission.restore(), { signal });
-    addEventListener("storage", ({ key }) => (key === MISSION || key === null) && takeUp(), { signal });
+    document.addEventListener("record-changed", takeUpNow, { signal });
+    document.addEventListener("check-committed", (event) => commit(/** @type {CustomEvent} */ (event).detail), { signal });
+    addEventListener("storage", ({ key }) => (key === MISSION || key === CHECKS || key === null) && takeUp(), { signal });
     addEventListener("pageshow", ({ persisted }) => persisted && takeUp(), { signal });
     addEventListener("pagehide", () => mission.save(), { signal });
     takeUp();
@@ -106,6 +117,7 @@ export class MissionGuide extends HTMLElement {
     if (!this.#looks.isConnected && (mission.payload || mission.started || failed())) this.prepend(this.#looks);
     for (const part of document.querySelectorAll("[data-mission-part]"))
       lock(/** @type {HTMLElement} */ (part));
+    document.getElementById(FIRST)?.toggleAttribute("waits", !isOpen(mission.state, "reveal-1"));
     this.#showWhere();
     this.#showNotices();
     this.#again.hidden = !mission.state || mission.keepsForeign;
@@ -220,105 +232,4 @@ function lock(part) {
   const closed = html("p", {}, "Closed: its numbers could not be loaded. ", link(ALL_NUMBERS));
   redraw(frame, [failed() ? closed : html("p", {}, says ?? "Locked.", " ", link(place))]);
   if (!stands) part.before(frame);
-}
-
-export class MissionPrediction extends HTMLElement {
-  /** @type {AbortController | undefined} */
-  #listening;
-  /** @type {{update: (state: State | null, payload: Payload | null) => void} | undefined} */
-  #question;
-
-  connectedCallback() {
-    this.#listening = new AbortController();
-    const { signal } = this.#listening;
-    if (this.getAttribute("number") === "1") {
-      this.#question ??= choiceQuestion(this);
-      document.addEventListener(CHANGED, this.#update, { signal });
-      this.#update();
-      return;
-    }
-    follow(async (state, payload) => {
-      if (!isOpen(state, "act-2")) return;
-      const { percentQuestion } = await import("./mission/percent.js");
-      this.#question ??= percentQuestion(this, payload);
-      this.#update();
-    }, signal);
-  }
-
-  disconnectedCallback() {
-    this.#listening?.abort();
-  }
-
-  #update = () => this.#question?.update(mission.state, mission.payload);
-}
-
-/**
- * The first question, whose options stand in the page, so that it needs no data before an answer.
- * @param {HTMLElement} host
- */
-function choiceQuestion(host) {
-  const fieldset = host.querySelector("fieldset");
-  if (!fieldset) throw new Error("the first prediction has no options");
-  const inputs = [...fieldset.querySelectorAll("input")];
-  const recorded = html("p", { class: "mission-recorded" });
-  const locks = button("Lock in my prediction", () => commit(), "md-button--primary");
-  const row = html("div", { class: "mission-buttons" }, locks);
-  locks.disabled = true;
-  host.append(row, recorded);
-  for (const input of inputs)
-    input.addEventListener("change", () => {
-      locks.disabled = false;
-      mission.open();
-    });
-
-  const commit = async () => {
-    const chosen = inputs.find(({ checked }) => checked);
-    if (!chosen || !(await mission.open())) return;
-    mission.change(({ act1 }) => {
-      act1.prediction = chosen.value;
-      act1.locked_at = new Date().toISOString();
-    });
-    goTo("ledger");
-    mission.say(mission.text("recorded.1"));
-  };
-
-  let wasLocked = false;
-  return {
-    /** @param {State | null} state @param {Payload | null} payload */
-    update(state, payload) {
-      const locked = Boolean(state?.act1.locked_at);
-      fieldset.disabled = failed() || (!state && mission.started);
-      for (const input of inputs) {
-        input.hidden = locked; // what is locked in is text, which every reader reaches
-        input.disabled = locked;
-        if (locked || wasLocked) input.checked = locked && input.value === state?.act1.prediction;
-        mark(input, locked && payload && state ? marksOf(input.value, state, payload) : []);
-      }
-      if (locked !== wasLocked || failed()) locks.disabled = failed() || !inputs.some(({ checked }) => checked);
-      row.hidden = locked;
-      recorded.textContent = locked ? mission.text("recorded") : "";
-      fieldset.toggleAttribute("data-locked", locked);
-      wasLocked = locked;
-    },
-  };
-}
-
-/** @param {HTMLInputElement} input @param {[look: string, words: string][]} marks */
-function mark(input, marks) {
-  const option = input.parentElement;
-  option?.querySelectorAll(".mission-mark").forEach((old) => old.remove());
-  for (const [look, words] of marks) option?.append(html("strong", { class: `mission-mark ${look}` }, words));
-}
-
-/**
- * What is said beside an option: the learner's at once, the right one after the reveal.
- * @param {string} option @param {State} state @param {Payload} payload
- * @returns {[look: string, words: string][]}
- */
-function marksOf(option, { act1 }, { predictions, messages }) {
-  const yours = option === act1.prediction;
-  const right = act1.revealed && predictions.options[option].correct;
-  if (yours && right) return [["right", messages["predicted.right"] ?? ""]];
-  if (yours) return [[act1.revealed ? "wrong" : "chosen", messages[act1.revealed ? "predicted.wrong" : "predicted"] ?? ""]];
-  return right ? [["right", messages["predicted.answer"] ?? ""]] : [];
 }

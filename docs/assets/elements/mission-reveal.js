@@ -3,7 +3,7 @@
 import { fill, html } from "./mission/draw.js";
 import { Instrument } from "./mission/instrument.js";
 import { COMPARED } from "./mission/ledger-chart.js";
-import { isOpen, mission } from "./mission/state.js";
+import { FIRST, LETTERS, isOpen, mission } from "./mission/state.js";
 
 /** @typedef {import("./mission/state.js").State} State */
 /** @typedef {import("./mission/state.js").Payload} Payload */
@@ -40,7 +40,7 @@ export class MissionReveal extends Instrument {
     if (now === this.#drawn) return;
     this.#drawn = now;
     if (!isOpen(state, "prediction-1")) this.replaceChildren();
-    else if (revealed) this.replaceChildren(...sentences(prediction ?? "", payload));
+    else if (revealed) this.replaceChildren(...sentences(prediction ?? ""));
     else this.#closed(seen, payload);
   }
 
@@ -68,17 +68,18 @@ export class MissionReveal extends Instrument {
   }
 }
 
-/** What the reveal says. @param {string} prediction @param {Payload} payload */
-function sentences(prediction, payload) {
-  const { options, arithmetic } = payload.predictions;
+/** What the reveal says: what the check has to say to this prediction. @param {string} prediction */
+function sentences(prediction) {
+  const check = document.getElementById(FIRST);
+  const reply = check?.querySelector(`[data-to="${LETTERS.indexOf(prediction) + 1}"] dd`);
+  const said = reply ?? check?.querySelector(".check-answer-text > p");
   const show = html("button", { type: "button", class: "md-button" }, "Show it in the ledger");
   show.addEventListener("click", () => {
     mission.change(compare);
     goTo("memory-ledger figure")?.scrollIntoView({ block: "center" });
   });
   return [
-    html("p", { class: "reveal-says" }, options[prediction]?.feedback ?? ""),
-    html("ul", {}, ...arithmetic.map((/** @type {string} */ sentence) => html("li", {}, sentence))),
+    html("p", { class: "reveal-says" }, ...(said?.cloneNode(true).childNodes ?? [])),
     html("div", { class: "mission-buttons" }, show),
   ];
 }

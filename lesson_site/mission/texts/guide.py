@@ -1,17 +1,7 @@
-"""The sentences of the guide and the predictions."""
-
-from lesson_code.mission.decisions import RIGHT_PERCENT
+"""The sentences of the guide."""
 
 MESSAGES: dict[str, str] = {
-    "recorded": "Prediction recorded. It stays visible and cannot be changed until you reset this "
-    "act.",
     "recorded.1": "Prediction recorded. Training Memory Ledger unlocked.",
-    "recorded.2": f"You said {{percent}} percent; the baseline computes {RIGHT_PERCENT} percent of "
-    "the time.",
-    "predicted": "Your prediction",
-    "predicted.right": "Your prediction, and right",
-    "predicted.wrong": "Your prediction, not right",
-    "predicted.answer": "The right answer",
     "reset.1.title": "Reset Act 1?",
     "reset.1.says": "This clears your first prediction, the ledger’s settings, the reveal, both "
     "trade-off decisions with your reason, and the reflection of Act 1. Act 2 is locked again; "

@@ -1,60 +1,9 @@
-"""What the mission answers to predictions and moves."""
-
-from collections import Counter
+"""What the mission answers to moves on the laptop."""
 
 import pytest
 
 from lesson_code.mission.choices import Optimizer, Recompute, Regime
-from lesson_code.mission.decisions import (
-    Option,
-    laptop_outcome,
-    prediction1_feedback,
-    prediction2_feedback,
-)
-
-
-@pytest.mark.parametrize(
-    ("option", "extra_gb", "correct", "ratio"),
-    [("A", 0, False, None), ("B", 3, False, 4), ("C", 12, True, 1), ("D", 24, False, 0.5)],
-)
-def test_a_prediction_of_adams_extra_memory(
-    option: Option, extra_gb: float, correct: bool, ratio: float | None
-) -> None:
-    """12 GB are right; nothing has no ratio."""
-    found = prediction1_feedback(option)
-
-    assert (extra_gb, correct, ratio) == (found.extra_gb, found.correct, found.ratio)
-    assert found.text_id == f"reveal1.{option}"
-
-
-@pytest.mark.parametrize(
-    ("percent", "text_id", "difference"),
-    [
-        (0, "too_low", -35),
-        (29, "too_low", -6),
-        (30, "close", -5),
-        (35, "close", 0),
-        (40, "close", 5),
-        (41, "too_high", 6),
-        (69, "too_high", 34),
-        (70, "usual_guess", 35),
-        (95, "usual_guess", 60),
-        (96, "too_high", 61),
-        (100, "too_high", 65),
-    ],
-)
-def test_a_prediction_of_the_compute_share(percent: int, text_id: str, difference: int) -> None:
-    """35 % is right, and five points are close."""
-    found = prediction2_feedback(percent)
-
-    assert (text_id, difference) == (found.text_id, found.difference)
-
-
-def test_each_of_the_101_answers_has_a_text() -> None:
-    """Eleven are close, and 26 are what most people guess."""
-    found = Counter(prediction2_feedback(percent).text_id for percent in range(101))
-
-    assert {"too_low": 30, "close": 11, "too_high": 34, "usual_guess": 26} == found
+from lesson_code.mission.decisions import laptop_outcome
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,6 @@ from lesson_code.mission.architecture import GPT2_XL, Arch
 from lesson_code.mission.comparisons import mixed_saving, optimizer_table
 from lesson_code.mission.decisions import (
     laptop_outcome,
-    prediction1_feedback,
-    prediction2_feedback,
 )
 from lesson_code.mission.fit import (
     axis_max_gb,
@@ -132,7 +130,6 @@ def test_the_length_of_a_text_is_a_count(count: int) -> None:
         (lambda: max_batch("fp32", "sgd", "none", 8e9, "most"), "rule must be one of peak, ledger"),
         (lambda: mixed_saving("time", "fp32"), "quantity must be one of element, params_grads"),
         (lambda: recompute_flop_factor("selective"), "recompute must be one of none, full"),
-        (lambda: prediction1_feedback("E"), "option must be one of A, B, C, D"),
     ],
 )
 def test_unknown_names_are_answered_with_the_known_ones(
@@ -192,10 +189,6 @@ def test_amounts_are_finite_numbers_above_zero(
         (lambda: pipeline(True, True, True, 32, True), "tensor must be 1 or 2, got True"),
         (lambda: rounded_shares(0.5, 0.4, 0.2), "add up to 1"),
         (lambda: rounded_shares(-0.5, 0.5, 1.0), "must not be negative"),
-        (lambda: prediction2_feedback(101), "percent must be a whole number from 0 to 100"),
-        (lambda: prediction2_feedback(-1), "percent must be a whole number from 0 to 100"),
-        (lambda: prediction2_feedback(35.5), "percent must be a whole number from 0 to 100"),
-        (lambda: prediction2_feedback(True), "percent must be a whole number from 0 to 100"),
     ],
 )
 def test_what_makes_no_sense_is_refused(call: Callable[[], object], message: str) -> None:

@@ -107,7 +107,7 @@ def test_all_scripts_are_there() -> None:
         "const gap = row.total - budget.bytes;",
         "const half = (2 * row.bytes[5]) | 0;",
         "const wide = row.unit_ends[3] / 2;",
-        "const over = guess - payload.predictions.percent.right;",
+        "const over = guess - payload.laptop.total;",
     ],
 )
 def test_a_planted_model_would_be_found(planted: str) -> None:
@@ -123,7 +123,7 @@ def test_a_planted_model_would_be_found(planted: str) -> None:
         ("const y = pixels(row.total, row.axis, height);", "any.js"),
         ('const url = new URL("https://example.org/1.5");', "any.js"),
         ("export const pixels = (v) => Math.max(0, Math.min(9, Math.round(v)));", "draw.js"),
-        ("const wrong = value < payload.predictions.percent.least;", "any.js"),
+        ("const wrong = value < payload.predictions.claims.A;", "any.js"),
     ],
 )
 def test_drawing_is_allowed(harmless: str, name: str) -> None:

@@ -1,22 +1,14 @@
 // What the mission’s elements are made of: elements, lists, filled sentences, and the one place
 // that turns values into pixels. One module, since every request counts.
 
+import { finish, html } from "./state.js";
+
+export { goTo, html } from "./state.js";
+
+/** @typedef {import("./state.js").Child} Child */
+/** @typedef {import("./state.js").Attributes} Attributes */
+
 const SVG = "http://www.w3.org/2000/svg";
-
-/** @typedef {Node | string | null | undefined} Child */
-/** @typedef {{[name: string]: string | number | boolean | undefined}} Attributes */
-
-/**
- * An HTML element. An attribute that is false or undefined is left out; true stands alone.
- * @template {keyof HTMLElementTagNameMap} Tag
- * @param {Tag} tag
- * @param {Attributes} attributes
- * @param {Child[]} children
- * @returns {HTMLElementTagNameMap[Tag]}
- */
-export function html(tag, attributes = {}, ...children) {
-  return finish(document.createElement(tag), attributes, children);
-}
 
 /**
  * An SVG element.
@@ -26,20 +18,6 @@ export function html(tag, attributes = {}, ...children) {
  */
 export function svg(tag, attributes = {}, ...children) {
   return finish(document.createElementNS(SVG, tag), attributes, children);
-}
-
-/**
- * @template {Element} Made
- * @param {Made} element
- * @param {Attributes} attributes
- * @param {Child[]} children
- * @returns {Made}
- */
-function finish(element, attributes, children) {
-  for (const [name, value] of Object.entries(attributes))
-    if (value !== undefined && value !== false) element.setAttribute(name, value === true ? "" : String(value));
-  element.append(...children.filter((child) => child !== null && child !== undefined));
-  return element;
 }
 
 /**
@@ -57,14 +35,6 @@ export const pixels = (value, end, length) => Math.max(0, Math.min(length, (valu
  */
 export function fill(template, values) {
   return template.replace(/\{(\w+)\}/g, (blank, name) => String(values[name] ?? blank));
-}
-
-/** Move the focus, and the page, to a heading. @param {string} id */
-export function goTo(id) {
-  const heading = document.getElementById(id);
-  heading?.setAttribute("tabindex", "-1");
-  heading?.focus({ preventScroll: true });
-  heading?.scrollIntoView();
 }
 
 /** @typedef {[value: string, label: string]} Choice */

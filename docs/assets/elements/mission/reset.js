@@ -42,5 +42,4 @@ function reset(part, withDecision) {
   if (withDecision) saveEntry(browserRecord().store, DECISIONS, CHAPTER, null);
   goTo(part === "all" ? "mission" : `predict-${part}`);
   mission.say(mission.text(`reset.${part}.done`));
-  mission.save();
 }

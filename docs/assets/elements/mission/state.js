@@ -1,7 +1,7 @@
 // The mission's state: what the learner decided and where the instruments stand. It is kept under
 // one entry of the learner's record; stored.js checks it in full before anything of it is shown.
 
-import { MISSION, browserRecord, isObject, keepDamaged, saveEntry } from "../record.js";
+import { CHECKS, MISSION, browserRecord, isObject, keepDamaged, readEntries, saveEntry } from "../record.js";
 
 /** @typedef {{values: [string, string][], default: string}} Control */
 /** @typedef {{[name: string]: Control}} Controls */
@@ -18,6 +18,21 @@ import { MISSION, browserRecord, isObject, keepDamaged, saveEntry } from "../rec
 export const NAME = "memory-mfu";
 export const MOST_MOVES = 200;
 export const LONGEST_REASON = 200;
+
+// The two checks of the page that ask for a prediction, and the act that begins with each.
+export const FIRST = "adam-extra-memory";
+const SECOND = "gpu-compute-share";
+/** @type {{[id: string]: "act1" | "act2"}} */
+export const QUESTIONS = { [FIRST]: "act1", [SECOND]: "act2" };
+export const LETTERS = "ABCD"; // the choices of the first, as the mission keeps them
+
+/** Take over the answer to a check. @param {State} state @param {string} id @param {number} value */
+export function predict({ act1, act2 }, id, value, at = new Date().toISOString()) {
+  const whole = Number(value.toFixed());
+  if (id === SECOND && whole >= 0 && whole <= 100) Object.assign(act2, { prediction: whole, locked_at: at });
+  const letter = id === FIRST && LETTERS[value - 1];
+  if (letter) Object.assign(act1, { prediction: letter, locked_at: at });
+}
 
 // What is open, and where the learner stands.
 
@@ -100,7 +115,8 @@ class Mission {
   /** Whether the browser keeps something, so that the mission has to open at once. */
   get started() {
     try {
-      return browserRecord().store.getItem(MISSION) !== null;
+      const { store } = browserRecord();
+      return store.getItem(MISSION) !== null || Object.keys(QUESTIONS).some((id) => readEntries(store, CHECKS)[id]);
     } catch {
       return false;
     }
@@ -139,6 +155,7 @@ class Mission {
     this.keepsForeign = problem !== "";
     this.trouble = problem && `What your browser kept of this mission ${problem}, so it was left alone.`;
     this.state = state ?? this.#stored.fresh(this.payload);
+    if (this.#stored.agree(store, this.state)) document.dispatchEvent(new Event("record-changed"));
     this.#tell();
   }
 
@@ -201,6 +218,9 @@ class Mission {
   reset(part) {
     const start = this.payload && this.#stored?.fresh(this.payload);
     if (!start) return;
+    const { store } = browserRecord();
+    const questions = Object.keys(QUESTIONS).filter((id) => part === "all" || QUESTIONS[id] === `act${part}`);
+    for (const id of questions) saveEntry(store, CHECKS, id, null);
     this.change((state) => {
       if (part !== 2) Object.assign(state, { act1: start.act1, skipped: false });
       if (part === 1) return;
@@ -208,6 +228,8 @@ class Mission {
       if (part === "all") state.completed_at = null;
     });
     if (part === "all" && !this.keepsForeign) this.#keep(null);
+    this.save();
+    document.dispatchEvent(new Event("record-changed")); // the checks ask again
   }
 
   /** Say a sentence to screen readers, once the learner has stopped changing things. @param {string} text */
@@ -242,4 +264,43 @@ export function follow(draw, signal) {
   };
   document.addEventListener(CHANGED, again, { signal });
   again();
+}
+
+// What the guide is made of, here because every request of a first visit counts.
+
+/** @typedef {Node | string | null | undefined} Child */
+/** @typedef {{[name: string]: string | number | boolean | undefined}} Attributes */
+
+/**
+ * An HTML element. An attribute that is false or undefined is left out; true stands alone.
+ * @template {keyof HTMLElementTagNameMap} Tag
+ * @param {Tag} tag
+ * @param {Attributes} attributes
+ * @param {Child[]} children
+ * @returns {HTMLElementTagNameMap[Tag]}
+ */
+export function html(tag, attributes = {}, ...children) {
+  return finish(document.createElement(tag), attributes, children);
+}
+
+/**
+ * @template {Element} Made
+ * @param {Made} element
+ * @param {Attributes} attributes
+ * @param {Child[]} children
+ * @returns {Made}
+ */
+export function finish(element, attributes, children) {
+  for (const [name, value] of Object.entries(attributes))
+    if (value !== undefined && value !== false) element.setAttribute(name, value === true ? "" : String(value));
+  element.append(...children.filter((child) => child !== null && child !== undefined));
+  return element;
+}
+
+/** Move the focus, and the page, to a heading. @param {string} id */
+export function goTo(id) {
+  const heading = document.getElementById(id);
+  heading?.setAttribute("tabindex", "-1");
+  heading?.focus({ preventScroll: true });
+  heading?.scrollIntoView();
 }

@@ -1,7 +1,7 @@
 // What the browser keeps of the mission, checked in full; loaded once there is something to check.
 
-import { MISSION, isObject, parsed } from "../record.js";
-import { LONGEST_REASON, MOST_MOVES, NAME } from "./state.js";
+import { CHECKS, MISSION, isObject, parsed, readEntries, saveEntry } from "../record.js";
+import { LETTERS, LONGEST_REASON, MOST_MOVES, NAME, QUESTIONS, predict } from "./state.js";
 
 /** @typedef {import("./state.js").Payload} Payload */
 /** @typedef {import("./state.js").Control} Control */
@@ -111,7 +111,7 @@ function shapeOf(payload) {
   const { ledger = {}, pipeline = {}, laptop = {} } = payload.controls;
   const optimizers = ledger.optimizer ? values(ledger.optimizer) : [];
   const precisions = ledger.precision ? values(ledger.precision) : [];
-  const prediction = orNull(oneOf(Object.keys(payload.predictions.options)));
+  const prediction = orNull(oneOf([...LETTERS]));
   const verdict = orNull(oneOf(["worth", "not"]));
   const answers = /** @type {Test} */ ((value) => listOf(orNull(isText(LONGEST_NUMBER)), 3)(value) && /** @type {unknown[]} */ (value).length === 3);
   const move = shaped({
@@ -226,4 +226,26 @@ export function kept(store, payload) {
   const { at, ...state } = entry;
   const problem = isTime(at) ? problemOf(state, payload) : "does not say when it was kept";
   return problem ? { state: null, problem } : { state: /** @type {State} */ (/** @type {unknown} */ (state)), problem: "" };
+}
+
+/**
+ * Take over what the page's checks keep. Where a check keeps nothing, it is given the prediction of a
+ * mission from before the questions were checks.
+ * @param {import("../record.js").Store} store
+ * @param {State} state
+ * @returns {boolean} whether a check was given one
+ */
+export function agree(store, state) {
+  const entries = readEntries(store, CHECKS);
+  let given = false;
+  for (const [id, act] of Object.entries(QUESTIONS)) {
+    const { prediction, locked_at: at } = state[act];
+    const entry = entries[id];
+    if (entry) predict(state, id, Number(entry.value), entry.at);
+    else if (at) {
+      const old = act === "act1" ? { kind: "choice", value: LETTERS.indexOf(String(prediction)) + 1 } : { kind: "number", value: prediction };
+      given = saveEntry(store, CHECKS, id, { ...old, text: "", at }) || given;
+    }
+  }
+  return given;
 }
