@@ -121,7 +121,8 @@ def emptied(text: str, stub: Stub) -> str:
 
     Args:
         text: An annotated source.
-        stub: Makes that line of a blank's name and task, such as ``raise NotImplementedError(…)``.
+        stub: Makes that line of a blank's name and task, such as ``raise NotImplementedError(…)``;
+            where it gives nothing, there is no such line.
 
     Raises:
         BlankError: If marks do not fit together.
@@ -131,7 +132,8 @@ def emptied(text: str, stub: Stub) -> str:
     to_do = ""
     for line, kind in zip(lines, kinds(lines), strict=True):
         if kind == "mark" and (named := _named(line)):
-            to_do = f"{_indent(line)}{stub(*named)}"
+            written = stub(*named)
+            to_do = f"{_indent(line)}{written}" if written else ""
         elif to_do and kind == "mark":  # at INSTEAD, else at END
             kept.append(to_do)
             to_do = ""

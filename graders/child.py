@@ -20,8 +20,12 @@ def main(arguments: list[str]) -> None:
         arguments: The unit, the answer's path, the number of the first check to run, the seed; and
             for an answer of somebody else the folder to which it is confined.
     """
-    import torch  # here, since PyTorch takes seconds, and a fork comes before
-
+    try:
+        import torch  # here, since PyTorch takes seconds, and a fork comes before
+    except Exception as problem:  # builds that do not fit raise more than ImportError
+        said = " ".join(str(problem).split())
+        print("[]", json.dumps(f"{sys.executable} can't import PyTorch: {said}"), sep="\n")
+        return
     from graders.answers import AnswerError, load
     from graders.checks import checks_in, unit
     from graders.judging import judge

@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from graders.answers import error_text, place_in
+from graders.answers import ANSWER, AnswerError, error_text, place_in
 from graders.checks import CannotJudgeError, Check, WrongAnswerError, advice_given
 from graders.outcome import Outcome
 
@@ -35,7 +35,7 @@ def judge(check: Check, answer: Any, home: Path, seed: int = 0) -> Outcome:
         warnings.simplefilter("always")
         try:
             check.run(answer)
-        except WrongAnswerError as wrong:
+        except (WrongAnswerError, AnswerError) as wrong:
             outcome = replace(outcome, state="wrong", says=str(wrong))
         except CannotJudgeError as reason:
             outcome = replace(outcome, state="cannot be judged here", says=str(reason))
@@ -65,7 +65,7 @@ def _stopped(outcome: Outcome, problem: BaseException, answer: Any, home: Path) 
     if isinstance(problem, NotImplementedError) and str(problem).startswith("TODO"):
         return replace(outcome, state="not done yet")
     error = error_text(problem)
-    if isinstance(problem, AttributeError) and problem.obj is answer:
+    if isinstance(problem, AttributeError) and _is_answer(problem.obj, answer):
         says = f"the file has no {problem.name}; keep the names that the starter gives"
     elif place := place_in(problem, home):
         says = f"your code stopped with {error}{place}"
@@ -75,3 +75,8 @@ def _stopped(outcome: Outcome, problem: BaseException, answer: Any, home: Path) 
             "keep the names, arguments and results that the starter has"
         )
     return replace(outcome, state="wrong", says=says)
+
+
+def _is_answer(thing: object, answer: Any) -> bool:
+    """Whether something is what the learner wrote, or one file of it."""
+    return thing is answer or getattr(thing, "__name__", "") == ANSWER
