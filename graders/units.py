@@ -32,5 +32,15 @@ UNITS = {
         Unit("lab.exercise_2", "Exercise 2: mixed-precision training", ("02_amp_training.py",)),
         Unit("lab.exercise_3", "Exercise 3: memory optimisation", ("03_memory_optimization.py",)),
         Unit("lab.exercise_4", "Exercise 4: accelerated training", ("04_accelerated_training.py",)),
+        Unit("foundations.step_2", "Step 2: gradients", ("explore_gradients.py",), True),
+        Unit("foundations.step_3", "Step 3: training script", ("train_mnist.py",), True),
+        Unit(
+            "foundations.step_4",
+            "Step 4: six repairs",
+            ("debug_model.py", "debugging-note.md"),
+            True,
+        ),
+        Unit("foundations.step_5", "Step 5: benchmark", ("benchmark_devices.py",), True),
+        Unit("foundations.step_6", "Step 6: readiness note", ("training-readiness.md",), True),
     )
 }

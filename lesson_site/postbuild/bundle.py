@@ -1,12 +1,12 @@
 """What readers download as one archive: notebooks, labs, what measures a GPU, and the forecast."""
 
-import gzip
 import io
 import os
 import zipfile
 from pathlib import Path
 
 from graders.blanks import emptied
+from lesson_code.foundations.lab import layout
 from lesson_code.lab.todos import stub
 from lesson_site.files import write_whole
 from lesson_site.sections import read_section
@@ -16,9 +16,6 @@ ARCHIVE = Path("notebooks/gpu-training-notebook.zip")
 SUBSET = Path("lesson_code/mnist_subset")
 LAB_PAGE = Path("foundations/lab/index.html")
 LAB_ARCHIVE = Path("foundations/foundations-lab.zip")
-LAB_STARTER = Path("lesson_code/foundations/lab/starter")
-LAB_FOLDER = "pytorch-training-lab"  # what the archive unpacks to
-LAB_DIGITS = "digits/MNIST/raw"  # where torchvision looks under `--data digits`
 EXERCISES_PAGE = Path("lab/index.html")
 EXERCISES_ARCHIVE = Path("lab/gpu-lab.zip")
 EXERCISES_FOLDER = "gpu-lab"
@@ -52,33 +49,21 @@ def pack_notebook(site: Path, subset: Path = SUBSET) -> Path | None:
     return _pack(members, site / ARCHIVE)
 
 
-def pack_lab(site: Path, starter: Path = LAB_STARTER, subset: Path = SUBSET) -> Path | None:
-    """Write the lab's archive into ``site``, if the site has the lab.
+def pack_lab(site: Path) -> Path | None:
+    """Write the foundations' lab into ``site``, if the site has its page.
 
-    It unpacks to one folder with the starter's files, the checker, and digits laid out for use
-    without a network.
+    It unpacks to one folder with what learners write, what they are given, what grades it, and
+    digits laid out for use without a network.
 
     Args:
         site: The folder of the built site.
-        starter: The folder with the starter's files, from the repository's root.
-        subset: The folder with the digits.
 
     Returns:
         Its path; None if there is nothing to pack.
     """
     if not (site / LAB_PAGE).is_file():
         return None
-    members = {
-        f"{LAB_FOLDER}/{path.relative_to(starter).as_posix()}": path.read_bytes()
-        for path in starter.rglob("*")
-        if path.is_file() and path.suffix != ".pyc"
-    }
-    members |= {
-        f"{LAB_FOLDER}/{LAB_DIGITS}/{path.stem}": gzip.decompress(path.read_bytes())
-        for path in subset.glob("*.gz")
-    }
-    readme = subset / "README.md"
-    members[f"{LAB_FOLDER}/digits/{readme.name}"] = readme.read_bytes()
+    members = {f"{layout.FOLDER}/{name}": content for name, content in layout.files().items()}
     return _pack(members, site / LAB_ARCHIVE)
 
 

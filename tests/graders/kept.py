@@ -10,10 +10,13 @@
     change   tables of `old` and `new` in the place of these two, where several places differ
 """
 
+import re
 import sys
+import tempfile
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -24,7 +27,10 @@ from graders.checks import checks_in, unit
 from graders.judging import judge
 from graders.outcome import Outcome
 from graders.report import by_todo
+from graders.units import UNITS
+from lesson_code.data import lay_out_subset
 from lesson_code.devices import one_thread
+from lesson_code.foundations.lab import layout
 from lesson_code.lab.__main__ import FILES
 from lesson_code.lab.todos import stub
 from tests.building import REPOSITORY
@@ -32,6 +38,12 @@ from tests.building import REPOSITORY
 FOLDER = REPOSITORY / "tests/graders/answers"
 LAB = REPOSITORY / "lesson_code/lab"
 SOURCES = {f"lab.exercise_{number}": LAB / "solution" / name for number, name in FILES.items()}
+SOURCES |= {
+    f"foundations.step_{step}": layout.LAB / name for step, name in enumerate(layout.WRITTEN, 2)
+}
+# Checks that train or time for seconds. Of kept answers only one is asked, if its TODO should fail.
+SLOW = {"prints_losses", "prints_lines"}
+LEARNS = ("learns", "3.11")
 
 
 class KeptAnswerError(ValueError):
@@ -66,10 +78,13 @@ class KeptAnswer:
         return changed(filled(SOURCES[self.unit].read_text(encoding="utf-8")), self)
 
     def write(self, folder: Path) -> Path:
-        """The whole answer as a file."""
-        path = folder / f"{self.name}.py"
-        path.write_text(self.text(), encoding="utf-8")
-        return path
+        """The whole answer as a file, or in the folder that its checks look at."""
+        return lay_out(self.unit, self.text(), folder, self.name)
+
+    def slow(self) -> set[str]:
+        """The slow checks that need not be asked."""
+        name, todo = LEARNS
+        return SLOW if todo in self.fails else {*SLOW, name}
 
     def load(self, folder: Path) -> ModuleType:
         """The whole answer as a module."""
@@ -77,6 +92,37 @@ class KeptAnswer:
             return load(self.write(folder))
         finally:
             sys.modules.pop(ANSWER, None)
+
+
+def lay_out(of: str, text: str, folder: Path, name: str = "answer") -> Path:
+    """Write an answer as a learner has it.
+
+    Returns:
+        What is graded: the file, or a folder in which all else is solved.
+    """
+    if not UNITS[of].folder:
+        path = folder / f"{name}.py"
+        path.write_text(text, encoding="utf-8")
+        return path
+    given = layout.given()
+    for script in layout.WRITTEN:
+        given[script] = filled((layout.LAB / script).read_text(encoding="utf-8")).encode()
+    for note in layout.NOTES:
+        template = (layout.LAB / note).read_text(encoding="utf-8")
+        given[note] = re.sub(r"<[^!][^>]*>", "as it was", template).encode()
+    for script, content in {**given, SOURCES[of].name: text.encode()}.items():
+        (folder / script).write_bytes(content)
+    if not (folder / "digits").exists():
+        (folder / "digits").symlink_to(digits().name)
+    return folder
+
+
+@cache
+def digits() -> tempfile.TemporaryDirectory[str]:
+    """The digits of the foundations' lab, in a folder that is gone at the end."""
+    folder = tempfile.TemporaryDirectory(prefix="digits-")
+    lay_out_subset(Path(folder.name))
+    return folder
 
 
 def kept(of: str = "") -> list[KeptAnswer]:
@@ -160,12 +206,20 @@ def starter(of: str) -> str:
     return emptied(SOURCES[of].read_text(encoding="utf-8"), stub)
 
 
-def outcomes(of: str, path: Path, seed: int = 0) -> list[Outcome]:
-    """What the checks of a unit say of a file, in this process: quick, and without deadlines."""
+def outcomes(of: str, path: Path, seed: int = 0, without: Collection[str] = ()) -> list[Outcome]:
+    """What the checks of a unit say of an answer, in this process, without deadlines.
+
+    Args:
+        of: The unit.
+        path: The answer's file or folder.
+        seed: For the cases that are drawn.
+        without: Checks that are left out, by name.
+    """
     module = unit(of)
+    checks = [check for check in checks_in(module) if check.run.__name__ not in without]
     try:
         with one_thread():
             answer = getattr(module, "opened", load)(path)
-            return list(by_todo(judge(check, answer, path, seed) for check in checks_in(module)))
+            return list(by_todo(judge(check, answer, path, seed) for check in checks))
     finally:
         sys.modules.pop(ANSWER, None)

@@ -24,7 +24,7 @@ def test_a_kept_answer_is_judged_as_it_should_be(answer: KeptAnswer, tmp_path: P
 
     Who is right gets no advice but the one that is named.
     """
-    found = outcomes(answer.unit, answer.write(tmp_path))
+    found = outcomes(answer.unit, answer.write(tmp_path), without=answer.slow())
     failed = {o.todo: o.says for o in found if o.state not in ("passed", "cannot be judged here")}
 
     assert answer.fails == failed.keys(), failed

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from lesson_code.foundations.lab import layout
 from lesson_site.postbuild.bundle import (
     EXERCISES_PAGE,
     FORECAST_PAGE,
@@ -23,7 +24,6 @@ from lesson_site.postbuild.bundle import (
 )
 from tests.building import REPOSITORY
 
-STARTER = REPOSITORY / "lesson_code" / "foundations" / "lab" / "starter"
 SUBSET = REPOSITORY / "lesson_code" / "mnist_subset"
 
 
@@ -44,16 +44,14 @@ def test_the_notebook_comes_with_its_digits(tmp_path: Path) -> None:
 
 
 def test_the_lab_unpacks_to_its_folder(tmp_path: Path) -> None:
-    """The lab's archive holds every file of the starter, and digits where torchvision looks."""
-    archive = pack_lab(site_with(LAB_PAGE, tmp_path), STARTER, SUBSET)
+    """The lab's archive holds what learners write and are given, what grades it, and digits."""
+    archive = pack_lab(site_with(LAB_PAGE, tmp_path))
 
     assert archive is not None
     names = set(zipfile.ZipFile(archive).namelist())
-    files = {path for path in STARTER.rglob("*") if path.is_file() and path.suffix != ".pyc"}
-    starter = {f"pytorch-training-lab/{path.relative_to(STARTER).as_posix()}" for path in files}
-    digits = {f"pytorch-training-lab/digits/MNIST/raw/{path.stem}" for path in SUBSET.glob("*.gz")}
-    assert starter | digits | {"pytorch-training-lab/digits/README.md"} == names
-    assert {"check.py", "debug_model.py", "training-readiness.md"} <= {p.name for p in files}
+    digits = {f"{layout.FOLDER}/digits/MNIST/raw/{path.stem}" for path in SUBSET.glob("*.gz")}
+    given = {*layout.WRITTEN, *layout.NOTES, *layout.GIVEN, "graders/child.py"}
+    assert digits | {f"{layout.FOLDER}/{name}" for name in given} <= names
 
 
 def test_the_exercises_are_graded_where_they_are_unpacked(tmp_path: Path) -> None:
@@ -111,11 +109,11 @@ def test_the_forecast_runs_where_it_is_unpacked(tmp_path: Path, target: str) -> 
 def test_equal_content_gives_equal_bytes(tmp_path: Path) -> None:
     """Packing twice changes nothing, so that a second pass over the site does not either."""
     site = site_with(LAB_PAGE, tmp_path)
-    first = pack_lab(site, STARTER, SUBSET)
+    first = pack_lab(site)
     assert first is not None
     content = first.read_bytes()
 
-    again = pack_lab(site, STARTER, SUBSET)
+    again = pack_lab(site)
 
     assert again is not None
     assert content == again.read_bytes()
@@ -124,7 +122,7 @@ def test_equal_content_gives_equal_bytes(tmp_path: Path) -> None:
 def test_a_site_without_them_gets_no_archive(tmp_path: Path) -> None:
     """A made-up site has neither notebook nor labs."""
     assert None is pack_notebook(tmp_path, SUBSET)
-    assert None is pack_lab(tmp_path, STARTER, SUBSET)
+    assert None is pack_lab(tmp_path)
     assert None is pack_measuring(tmp_path, REPOSITORY)
     assert None is pack_forecast(tmp_path, REPOSITORY / "lesson_code")
     assert None is pack_exercises(tmp_path, REPOSITORY / "lesson_code")

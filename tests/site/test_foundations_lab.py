@@ -5,10 +5,13 @@ import tomllib
 
 import pytest
 
+from graders.checks import checks_in, unit
+from graders.foundations import step_3
+from lesson_code.foundations.lab import layout
 from tests.building import REPOSITORY
-from tests.lesson_code.foundations.lab.workspace import SOLUTIONS, STARTER, STEPS, points
 
 PAGE = (REPOSITORY / "docs" / "foundations" / "lab.md").read_text(encoding="utf-8")
+STEPS = ("1", "2", "3", "4", "5", "6")
 STATUSES = {
     "nonfinite-input": "10",
     "nonfinite-loss": "10",
@@ -33,7 +36,11 @@ def items(step: str) -> list[tuple[set[str], str]]:
 @pytest.mark.parametrize("step", STEPS)
 def test_every_automatic_box_is_a_check(step: str) -> None:
     """The boxes marked auto are the points of the checker, in the same words and order."""
-    assert points(step) == [text for marks, text in items(step) if "auto" in marks]
+    checks = checks_in(unit(f"foundations.step_{step}"))
+    points = dict.fromkeys((check.todo, check.title) for check in checks)
+
+    texts = [text for marks, text in items(step) if "auto" in marks]
+    assert list(points) == [(f"{step}.{n}", text) for n, text in enumerate(texts, 1)]
 
 
 def test_no_box_is_missing() -> None:
@@ -61,31 +68,27 @@ def test_what_is_installed_is_what_the_project_needs() -> None:
     assert line is not None
     project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     groups = project["optional-dependencies"]
-    names = {re.split(r"[<>=]", need)[0] for need in groups["lesson"] + groups["test"]}
+    names = {re.split(r"[<>=]", need)[0] for need in groups["lesson"]}
 
-    assert ["torch", "torchvision", "numpy", "pytest"] == line[1].split()
+    assert ["torch", "torchvision", "numpy"] == line[1].split()
     assert set(line[1].split()) <= names
 
 
 def test_the_table_has_the_statuses_of_the_checker() -> None:
     """The seven faults stand on the page with the statuses that are checked."""
     rows = dict(re.findall(r"^\| `([\w-]+)` \|.*\| (\d+) \|$", PAGE, re.MULTILINE))
-    checked = (STARTER / "checks" / "step_3.py").read_text(encoding="utf-8")
 
     assert STATUSES == rows
-    assert all(f'"{fault}": {status},' in checked for fault, status in STATUSES.items())
+    assert STATUSES == {fault: str(status) for fault, status in step_3.STATUSES.items()}
 
 
 def test_no_solution_is_published() -> None:
-    """Solutions lie outside of what becomes the site, and neither page nor starter holds one."""
-    docs = (REPOSITORY / "docs").resolve()
-    code = (REPOSITORY / "lesson_code").resolve()
-    starter = "".join(path.read_text(encoding="utf-8") for path in STARTER.glob("*.py"))
+    """The site has no file with solutions, and neither page nor starter holds one."""
+    left_out = (REPOSITORY / "mkdocs.yml").read_text(encoding="utf-8")
+    starters = "".join(layout.starter(name) for name in layout.WRITTEN)
 
-    assert not SOLUTIONS.resolve().is_relative_to(docs)
-    assert not SOLUTIONS.resolve().is_relative_to(code)
-    assert "foundations_lab_solutions" not in PAGE
-    assert [] == [text for text in GIVEN_AWAY if text in PAGE + starter]
+    assert "  /code/foundations/lab/*\n  !/code/foundations/lab/expressions.py\n" in left_out
+    assert [] == [text for text in GIVEN_AWAY if text in PAGE + starters]
 
 
 def test_what_to_reread_exists() -> None:
@@ -98,7 +101,8 @@ def test_what_to_reread_exists() -> None:
             re.MULTILINE,
         )
     )
-    checks = "".join(p.read_text(encoding="utf-8") for p in STARTER.glob("checks/step_*.py"))
+    modules = (REPOSITORY / "graders" / "foundations").glob("step_*.py")
+    checks = "".join(path.read_text(encoding="utf-8") for path in modules)
     named = set(re.findall(r"“([A-Z].+?)”", checks))
 
     assert named

@@ -20,14 +20,10 @@ EXTRA = {
     # The recorder starts it in a process of its own, which runs lesson code.
     "lesson_site/printing.py": {"torch", "torchvision", "lesson_code.devices"},
     # The lab runs in the learner's own folder, where these lie beside each other.
-    "lesson_code/foundations/lab/starter/check.py": {"pytest", "checks"},
-    "lesson_code/foundations/lab/starter/train_mnist.py": {"faults"},
-    **{
-        f"lesson_code/foundations/lab/starter/checks/{name}.py": {"pytest"}
-        for name in ("conftest", "points", "report", *(f"step_{step}" for step in range(2, 7)))
-    },
-    # It is started as a script, in the folder where it lies.
-    "lesson_code/foundations/lab/starter/checks/worker.py": {"keeper"},
+    "lesson_code/foundations/lab/check.py": {"graders"},
+    "lesson_code/foundations/lab/explore_gradients.py": {"expressions"},
+    "lesson_code/foundations/lab/layout.py": {"graders.blanks"},  # it empties what learners write
+    "lesson_code/foundations/lab/train_mnist.py": {"faults", "numpy"},
     "lesson_code/lab/triton_kernel.py": {"triton"},  # a kernel in Triton's language
     # For learners who grade their exercises with pytest.
     "graders/lab/conftest.py": {"pytest"},

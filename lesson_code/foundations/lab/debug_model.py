@@ -1,4 +1,4 @@
-"""Step 4: a small classifier that was broken in six places.
+"""Step 4: a small classifier that is broken in six places. Find each by what it does.
 
 Run it with `.venv/bin/python debug_model.py`. Write down what you see, mend one thing, run again.
 
@@ -22,7 +22,10 @@ class TinyClassifier(nn.Module):
     """20 features in, 4 logits out, with dropout after the hidden layer."""
 
     def __init__(self) -> None:
+        # BLANK 4.7: make it a module
         super().__init__()
+        # END
+        # BLANK 4.2: register the layers
         self.layers = nn.ModuleList(
             [
                 nn.Linear(FEATURES, HIDDEN),
@@ -31,6 +34,14 @@ class TinyClassifier(nn.Module):
                 nn.Linear(HIDDEN, CLASSES),
             ]
         )
+        # INSTEAD
+        # self.layers = [
+        #     nn.Linear(FEATURES, HIDDEN),
+        #     nn.ReLU(),
+        #     nn.Dropout(0.5),
+        #     nn.Linear(HIDDEN, CLASSES),
+        # ]
+        # END
 
     def forward(self, features: torch.Tensor) -> torch.Tensor:
         """Map features to logits."""
@@ -41,7 +52,11 @@ class TinyClassifier(nn.Module):
 
 def build_criterion() -> nn.Module:
     """The loss between logits (N, 4) and labels (N,)."""
+    # BLANK 4.3: take the loss for labels
     return nn.CrossEntropyLoss()
+    # INSTEAD
+    # return nn.MSELoss()
+    # END
 
 
 def build_optimizer(model: nn.Module) -> torch.optim.Optimizer:
@@ -58,7 +73,9 @@ def training_step(
 ) -> float:
     """Learn from one batch and return its loss."""
     loss = criterion(model(features), labels)
+    # BLANK 4.4: reset the gradients
     optimizer.zero_grad()
+    # END
     loss.backward()
     optimizer.step()
     return float(loss.detach())
@@ -68,9 +85,13 @@ def evaluate(
     model: nn.Module, features: torch.Tensor, labels: torch.Tensor
 ) -> tuple[float, torch.Tensor]:
     """The accuracy on data that the model does not learn from, and the logits."""
+    # BLANK 4.5: validate without dropout and graph
     model.eval()
     with torch.no_grad():
         logits = model(features)
+    # INSTEAD
+    # logits = model(features)
+    # END
     accuracy = (logits.argmax(dim=1) == labels).float().mean()
     return float(accuracy), logits
 

@@ -4,32 +4,35 @@ Run it with `.venv/bin/python explore_gradients.py`.
 """
 
 import sys
-from collections.abc import Callable
 
 import torch
-
-X = [1.0, 2.0, 3.0]
-
-# --8<-- [start:expressions]
-EXPRESSIONS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
-    "sum": lambda x: x.sum(),
-    "squares": lambda x: (x**2).sum(),
-    "mean": lambda x: x.mean(),
-    "max": lambda x: x.max(),
-}
+from expressions import EXPRESSIONS, X
 
 # Write three numbers in place of each None, before you compute anything. They are compared to six
 # digits: write a fraction as 1 / 7, not as 0.143.
 PREDICTIONS: dict[str, list[float] | None] = {
-    "sum": None,
-    "squares": None,
-    "mean": None,
-    "max": None,
+    # BLANK 2.1: predict four gradients
+    "sum": [1, 1, 1],
+    "squares": [2, 4, 6],
+    "mean": [1 / 3, 1 / 3, 1 / 3],
+    "max": [0, 0, 1],
+    # INSTEAD
+    # "sum": None,
+    # "squares": None,
+    # "mean": None,
+    # "max": None,
+    # END
 }
-# --8<-- [end:expressions]
 
 # Why does `max` leave zeros in the gradient? At least 15 words of your own.
-WHY_MAX_IS_SPARSE = ""
+# BLANK 2.3: explain the zeros
+WHY_MAX_IS_SPARSE = (
+    "Only the largest element decides the result, so a small change of the other two changes "
+    "nothing, and their derivatives are zero."
+)
+# INSTEAD
+# WHY_MAX_IS_SPARSE = ""
+# END
 
 
 class PredictionMissingError(ValueError):
@@ -45,7 +48,7 @@ def require_prediction(name: str) -> None:
 
 
 def gradient_of(name: str) -> list[float]:
-    """The gradient that one expression alone gives at x = [1, 2, 3].
+    """The gradient that one of the expressions alone gives at x = [1, 2, 3].
 
     The order in which you ask for the four must not matter.
 
@@ -53,12 +56,35 @@ def gradient_of(name: str) -> list[float]:
         PredictionMissingError: If there is no prediction for it yet.
     """
     require_prediction(name)
-    raise NotImplementedError("gradient_of is yours to write")
+    # BLANK 2.2: compute one gradient
+    x = torch.tensor(X, requires_grad=True)
+    EXPRESSIONS[name](x).backward()
+    return gradient_in(x)
+    # END
 
 
 def accumulate_without_reset() -> list[list[float]]:
     """What x.grad holds after sum, squares, mean and max in this order, with no reset between."""
-    raise NotImplementedError("accumulate_without_reset is yours to write")
+    # BLANK 2.4: let gradients add up
+    x = torch.tensor(X, requires_grad=True)
+    sums = []
+    for expression in EXPRESSIONS.values():
+        expression(x).backward()
+        sums.append(gradient_in(x))
+    return sums
+    # END
+
+
+# OURS
+def gradient_in(x: torch.Tensor) -> list[float]:
+    """A copy of x.grad as numbers, so that what follows does not change it."""
+    if x.grad is None:
+        raise RuntimeError("no gradient has reached x")
+    gradient: list[float] = x.grad.tolist()
+    return gradient
+
+
+# END
 
 
 def main() -> int:

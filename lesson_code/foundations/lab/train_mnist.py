@@ -1,5 +1,16 @@
 """Step 3: train a classifier of handwritten digits, and stop at the first thing that is wrong.
 
+What is given: the options, the metrics file, and how the script stops. The rest is yours. The
+loop, the loaders and the checkpoint are in Part 4, the checks in Part 5; the trial write and the
+rule for a collapse are yours to invent. Six components are required:
+
+1. `DigitClassifier`, with every layer registered
+2. loaders for training (shuffled, with a seeded generator) and for validation
+3. cross-entropy, fed with logits and integer labels
+4. gradients reset before `backward`
+5. validation in evaluation mode and without gradients
+6. a checkpoint with the states of the model and of the optimizer
+
 Shapes: features are (B, 1, 28, 28), float32; labels are (B,), int64; logits are (B, 10).
 """
 
@@ -26,7 +37,9 @@ CLASSES = 10
 PIXEL_MEAN, PIXEL_STD = 0.1307, 0.3081
 TRAINING_BATCH, VALIDATION_BATCH = 128, 512
 HELD_OUT = 12  # one image in twelve validates: 5,000 of MNIST's 60,000
+# OURS
 LEARNING_RATE = 1e-3
+# END
 LARGEST_FALL = 0.05  # of the validation accuracy below the best so far
 LOWEST_ACCURACY = 2 / CLASSES  # twice chance
 
@@ -43,6 +56,7 @@ class StopError(Exception):
         self.status = status
 
 
+# OURS
 class DigitClassifier(nn.Module):
     """784-128-10 with ReLU and dropout."""
 
@@ -58,26 +72,33 @@ class DigitClassifier(nn.Module):
         return logits
 
 
+# END
 def build_model() -> nn.Module:
     """A `DigitClassifier`: 784-128-10 with ReLU and dropout 0.2, 101,770 parameters."""
+    # BLANK 3.5: build_model
     return DigitClassifier()
+    # END
 
 
 def build_optimizer(model: nn.Module) -> torch.optim.Optimizer:
     """Adam or AdamW over the model's parameters; no parameters at all are a `BAD_OPTIMIZER`."""
+    # BLANK 3.5: build_optimizer
     try:
         return torch.optim.Adam(model.parameters(), lr=LEARNING_RATE)
     except ValueError as problem:
         raise StopError(BAD_OPTIMIZER, f"the model registers no parameters ({problem})") from None
+    # END
 
 
 def check_optimizer(model: nn.Module, optimizer: torch.optim.Optimizer) -> None:
     """Stop with `BAD_OPTIMIZER` if it lacks trainable tensors of the model, and say how many."""
+    # BLANK 3.6: check_optimizer
     held = {id(tensor) for group in optimizer.param_groups for tensor in group["params"]}
     trainable = [tensor for tensor in model.parameters() if tensor.requires_grad]
     missing = sum(id(tensor) not in held for tensor in trainable)
     if missing or not trainable:
         raise StopError(BAD_OPTIMIZER, f"{missing} trainable tensors are not in the optimizer")
+    # END
 
 
 def check_checkpoint_path(path: Path) -> None:
@@ -85,6 +106,7 @@ def check_checkpoint_path(path: Path) -> None:
 
     Stop with `NOT_WRITABLE` if that fails. Leave no file behind, and an older checkpoint as it is.
     """
+    # BLANK 3.6: check_checkpoint_path
     trial = path.with_name(f".trial-{path.name}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -94,10 +116,12 @@ def check_checkpoint_path(path: Path) -> None:
         raise StopError(
             NOT_WRITABLE, f"no checkpoint can be written to {path}: {problem}"
         ) from None
+    # END
 
 
 def check_batch(features: torch.Tensor, labels: torch.Tensor, num_classes: int) -> None:
     """Stop with `NOT_FINITE`, or with `BAD_LABELS` and the smallest and largest label seen."""
+    # BLANK 3.6: check_batch
     if len(features) == 0:
         raise StopError(BAD_LABELS, "the batch is empty")
     if not torch.isfinite(features).all():
@@ -108,19 +132,24 @@ def check_batch(features: torch.Tensor, labels: torch.Tensor, num_classes: int) 
     if smallest < 0 or largest >= num_classes:
         outside = f"label outside 0..{num_classes - 1}"
         raise StopError(BAD_LABELS, f"{outside}: smallest {smallest}, largest {largest}")
+    # END
 
 
 def check_loss(value: float) -> None:
     """Stop with `NOT_FINITE` if the loss is no finite number."""
+    # BLANK 3.6: check_loss
     if not math.isfinite(value):
         raise StopError(NOT_FINITE, f"the loss is {value}")
+    # END
 
 
 def check_validation(accuracy: float, history: Sequence[float]) -> None:
     """Stop with `COLLAPSED` if the accuracy fell too far below the best, or is too near chance."""
+    # BLANK 3.6: check_validation
     best = max(history, default=accuracy)
     if accuracy < LOWEST_ACCURACY or accuracy < best - LARGEST_FALL:
         raise StopError(COLLAPSED, f"validation accuracy {accuracy:.4f} after a best of {best:.4f}")
+    # END
 
 
 def train_one_epoch(
@@ -135,6 +164,7 @@ def train_one_epoch(
     Check each batch before the forward pass and each loss before `backward`; a `StopError`
     from here names the batch.
     """
+    # BLANK 3.8: train_one_epoch
     model.train()
     total, seen = 0.0, 0
     for number, (features, labels) in enumerate(loader, start=1):
@@ -151,10 +181,12 @@ def train_one_epoch(
         total += loss.item() * len(labels)
         seen += len(labels)
     return total / seen
+    # END
 
 
 def validate(model: nn.Module, loader: Iterable[Batch], device: torch.device) -> float:
     """The accuracy, as a fraction, of the model as it will be used."""
+    # BLANK 3.3: validate
     model.eval()
     correct, seen = 0, 0
     with torch.no_grad():
@@ -163,8 +195,10 @@ def validate(model: nn.Module, loader: Iterable[Batch], device: torch.device) ->
             correct += int((logits.argmax(dim=1) == labels.to(device)).sum())
             seen += len(labels)
     return correct / seen
+    # END
 
 
+# OURS
 def build_loaders(options: argparse.Namespace) -> tuple[DataLoader[Any], DataLoader[Any]]:
     """Loaders over the two parts of MNIST's training set; the test set stays untouched."""
     scale = transforms.Compose(
@@ -202,6 +236,7 @@ def save_checkpoint(path: Path, checkpoint: dict[str, Any]) -> None:
     partial.replace(path)
 
 
+# END
 def run(options: argparse.Namespace) -> None:
     """Train as the options say, print a line an epoch, and write checkpoint and metrics.
 
@@ -211,6 +246,7 @@ def run(options: argparse.Namespace) -> None:
     with `CANNOT_START` and say in which folder they were expected. `faults.py` says where
     `options.inject` goes.
     """
+    # BLANK 3.4: run
     random.seed(options.seed)
     np.random.seed(options.seed)
     torch.manual_seed(options.seed)
@@ -257,6 +293,7 @@ def run(options: argparse.Namespace) -> None:
             )
     write_metrics(options.metrics, (model, criterion, optimizer), device, options.seed, epochs)
     print(f"best validation accuracy {best:.4f}")
+    # END
 
 
 def write_metrics(

@@ -1,0 +1,1 @@
+"""The foundations' lab: annotated sources of what learners write, and what they are given."""

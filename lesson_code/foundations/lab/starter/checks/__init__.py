@@ -1,1 +1,0 @@
-"""What `check.py` runs: one module a step, one or more checks a point."""
