@@ -113,6 +113,7 @@ def grade(answer: Submission, seed: int, ask: Examine) -> Graded:
                 shutil.copyfile(path, home / name)
         except OSError as problem:
             return replace(nothing, problem=f"{unit.file} can't be read: {problem.strerror}")
+        hand_out(unit, home)
         path = home if unit.folder else home / unit.file
         sha256 = digest(path, unit.files)
         try:
@@ -121,6 +122,17 @@ def grade(answer: Submission, seed: int, ask: Examine) -> Graded:
             wrong = tuple(problem.outcomes(seed))
             return replace(nothing, outcomes=wrong, problem=str(problem), sha256=sha256)
         return replace(nothing, outcomes=outcomes, sha256=sha256)
+
+
+def hand_out(unit: Unit, home: Path) -> None:
+    """Put beside an answer what its author had got with the exercise, as the project has it."""
+    if unit.folder:
+        from lesson_code.foundations.lab.layout import GIVEN, LAB, digits
+
+        files = {name: (LAB / name).read_bytes() for name in GIVEN} | digits()
+        for name, content in files.items():
+            (home / name).parent.mkdir(parents=True, exist_ok=True)
+            (home / name).write_bytes(content)
 
 
 def _same_as(one: Graded, all_of_them: list[Graded]) -> tuple[str, ...]:

@@ -157,6 +157,24 @@ def test_what_lies_beside_an_answer_goes_along(room: Path) -> None:
     assert "passed\npassed" == (room / "ada" / FILE).read_text()
 
 
+def test_what_learners_were_handed_out_is_the_project_s(room: Path) -> None:
+    """Nobody has to hand in the digits, and nobody's own faults are planted."""
+    hand(room, "passed", "passed", file="ada_train_mnist.py")
+    hand(room / "ben", "passed", "passed", file="train_mnist.py")
+    (room / "ben" / "faults.py").write_text("mine")
+    seen: list[str] = []
+
+    def look(unit: str, path: Path, seed: int, home: Path) -> Iterator[Outcome]:
+        assert len(list((home / "digits").rglob("*ubyte"))) == 4
+        seen.append((home / "faults.py").read_text(encoding="utf-8"))
+        yield Outcome("3.1", "title", "passed")
+
+    collect(room, ask=look)
+
+    given = (REPOSITORY / "lesson_code/foundations/lab/faults.py").read_text(encoding="utf-8")
+    assert [given, given] == seen
+
+
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has other links and no pipes")
 def test_what_is_not_fit_is_refused_unread(room: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A link, a pipe, a huge file: a sentence each, and the others are graded."""
