@@ -1,11 +1,13 @@
 """Exercise 3: memory, counted by the saved-bytes meter, and a simulated GPU that runs out of it."""
 
 import math
+import random
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from itertools import product
 from typing import Any
 from unittest.mock import patch
 
@@ -18,7 +20,7 @@ from torch.utils.checkpoint import checkpoint
 from graders.checks import advise, require, todo
 from lesson_code.lab.accumulation import Batch, UnderAutocast, batches_of, classifier
 from lesson_code.lab.models import BlockStack, TinyCNN
-from lesson_code.lab.simulated_gpu import CALLS, SimulatedGPU
+from lesson_code.lab.simulated_gpu import CALLS, SimulatedGPU, modelled_seconds
 from lesson_code.saved_tensors import SavedBytes
 
 Forward = Callable[[nn.Sequential, torch.Tensor], torch.Tensor]
@@ -128,7 +130,7 @@ def measures_on_the_device(answer: Any) -> None:
 @todo("3.2", "find the largest batch")
 def finds_the_largest_batch(answer: Any) -> None:
     """Exactly what fits, with few calls, and never while an exception is being handled."""
-    for fits in LIMITS:
+    for fits in (*LIMITS, random.randint(5, 60_000)):
         gpu = SimulatedGPU(fits)
         found = _search(answer, gpu)
         require(
@@ -162,15 +164,17 @@ def finds_the_largest_batch(answer: Any) -> None:
 @todo("3.2", "find the largest batch")
 def keeps_to_start_and_limit(answer: Any) -> None:
     """What fits without end ends at the limit, and a start that is too large is only a start."""
-    gpu = SimulatedGPU(sys.maxsize)
-    found = _search(answer, gpu, limit=1000)
-    require(
-        found == 1000 and max(gpu.tried) <= 1000,
-        "1000 as the answer and as the largest size tried, with limit=1000 and memory without end",
-        f"{found}, and {max(gpu.tried, default=0)} tried",
-        "stop growing at the limit, and try the limit itself",
-    )
-    for start in (10, 64):
+    for limit in (1000, random.randint(70, 900)):
+        gpu = SimulatedGPU(sys.maxsize)
+        found = _search(answer, gpu, limit=limit)
+        require(
+            found == limit and max(gpu.tried) <= limit,
+            f"{limit} as the answer and as the largest size tried, with limit={limit} and memory "
+            "without end",
+            f"{found}, and {max(gpu.tried, default=0)} tried",
+            "stop growing at the limit, and try the limit itself",
+        )
+    for start in (10, 64, random.randint(38, 500)):
         gpu = SimulatedGPU(37)
         found = _search(answer, gpu, start=start)
         require(
@@ -262,11 +266,20 @@ def _search(answer: Any, step: Callable[[int], object], **options: Any) -> Any:
 @todo("3.2", "find the best batch")
 def finds_the_best_batch(answer: Any) -> None:
     """The most samples per second, in whatever order the candidates come."""
-    for candidates in (CANDIDATES, sorted(CANDIDATES, key=str)):
-        found = answer.best_batch(SimulatedGPU(max(CANDIDATES)), candidates)
+    peak = random.choice([8, 16, 32, 128])
+
+    def other_seconds(batch_size: int) -> float:
+        return 0.02 + 0.001 * batch_size * max(1.0, batch_size / peak)
+
+    gpus = (modelled_seconds, other_seconds, lambda batch_size: 1.0 + 0.001 * batch_size)
+    orders = [CANDIDATES, sorted(CANDIDATES, key=str), random.sample(CANDIDATES, len(CANDIDATES))]
+    for seconds, candidates in product(gpus, orders):
+        found = answer.best_batch(SimulatedGPU(max(CANDIDATES), seconds), candidates)
+        speeds = {size: size / seconds(size) for size in candidates}
+        right = max(speeds, key=speeds.__getitem__)
         require(
-            found == 64,
-            f"64 of {candidates}, with 1,524 samples per second",
+            found == right,
+            f"{right} of {candidates}, with {speeds[right]:,.0f} samples per second",
             found,
             "divide the samples of a step by its seconds, and compare all candidates",
         )
@@ -341,17 +354,21 @@ def accumulation_error(
 @todo("3.3", "accumulate gradients")
 def equals_one_large_batch(answer: Any) -> None:
     """The weights of large batches, also where the last group or the last batch is smaller."""
-    for name, (sizes, wanted) in LAYOUTS.items():
-        error, steps, returned = accumulation_error(answer.accumulate, sizes)
+    layouts = [(name, *layout, 4) for name, layout in LAYOUTS.items()]
+    sizes, k = random.choices(range(4, 40), k=7), random.choice([2, 3, 5])
+    layouts += [("7 batches of 32", [32] * 7, 7, 1)]
+    layouts += [(f"batches of {sizes}", sizes, math.ceil(len(sizes) / k), k)]
+    for name, sizes, wanted, k in layouts:
+        error, steps, returned = accumulation_error(answer.accumulate, sizes, k)
         require(
             steps == wanted,
-            f"{wanted} optimizer steps for {name} with k=4",
+            f"{wanted} optimizer steps for {name} with k={k}",
             steps,
             "one step for each group, and what is left over is a group as well",
         )
         require(
             error < ROUNDING,
-            f"the weights that large batches give, for {name} with k=4",
+            f"the weights that large batches give, for {name} with k={k}",
             f"weights that are off by {error:.2f} of the update",
             "the gradient of a group is the mean over its samples, no more and no less",
         )
@@ -508,6 +525,13 @@ def in_turn(events: list[str], depth: int) -> bool:
 @todo("3.4", "keep the inputs of blocks only")
 def checkpoints_each_block(answer: Any) -> None:
     """The gradients of a plain run, from the inputs of the blocks alone."""
+    short = run_blocks(answer.checkpointed_forward, 3)
+    require(
+        torch.equal(short.output, run_blocks(_plain_forward, 3).output),
+        "the output of plain_forward for 3 blocks",
+        "another one",
+        "run all blocks that there are, one after the other",
+    )
     plain, found = run_blocks(_plain_forward), run_blocks(answer.checkpointed_forward)
     require(
         bool(found.gradients),

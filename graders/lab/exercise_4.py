@@ -11,6 +11,7 @@ import io
 import json
 import math
 import os
+import random
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
@@ -29,6 +30,7 @@ from torch.utils.data import DataLoader, SequentialSampler, TensorDataset
 
 from graders.answers import place_in
 from graders.checks import WrongAnswerError, advise, require, todo
+from graders.lab.exercise_1 import pretended_cuda
 from graders.lab.exercise_2 import (
     Probe,
     require_backward_outside,
@@ -36,6 +38,7 @@ from graders.lab.exercise_2 import (
 )
 from graders.lab.exercise_3 import LAYOUTS, accumulation_error
 from lesson_code.benchmarks.how_we_measure import Clockwork
+from lesson_code.gpu_training.device_aware_checkpoints import cuda_tags
 from lesson_code.gpu_training.portable_settings import InputError
 from lesson_code.lab.tf32 import keeping_switches
 from lesson_code.lab.todos import open_todos
@@ -49,7 +52,7 @@ CPU = torch.device("cpu")
 FLOAT32, BFLOAT16, FLOAT16 = torch.float32, torch.bfloat16, torch.float16
 SCALE = 1024.0
 SPEEDUP_ON_A_GPU = 3.0
-EVALUATION_S = 0.02
+EVALUATION_S, TRAINING_S = 0.02, 0.002
 
 
 def _off() -> torch.amp.GradScaler:
@@ -93,6 +96,13 @@ def sets_up_what_was_asked_for(answer: Any) -> None:
             f"{_name(run.dtype)} on {run.device}",
             "DTYPES has the type of every precision",
         )
+        stored = {p.dtype for p in run.model.parameters()}
+        require(
+            stored == {FLOAT32},
+            f"weights that are stored in float32 for --precision {precision}",
+            f"weights in {', '.join(map(_name, stored))}",
+            "precision is what the run computes in; updates need weights of full precision",
+        )
         require(
             run.scaler.is_enabled() == (dtype == FLOAT16),
             f"a scaler that is {'on' if dtype == FLOAT16 else 'off'} for {precision}",
@@ -106,6 +116,19 @@ def sets_up_what_was_asked_for(answer: Any) -> None:
         f"batches of {sizes}" if len(sizes) < 9 else f"{len(sizes)} batches",
         "the data are limited in samples, the option counts batches",
     )
+    for loader, data, what in zip(
+        (run.train_loader, run.test_loader),
+        SOLUTION.build_data(96),
+        ("training", "test"),
+        strict=True,
+    ):
+        images = torch.stack([image for image, _ in loader.dataset])
+        require(
+            torch.equal(images, data.tensors[0]),
+            f"the 96 first images of the {what} data in the loader of the {what} data",
+            f"{len(images)} images, and not those",
+            "build_data returns the training data and then the test data",
+        )
     whole = _start(answer, "--batch-size", "64", "--workers", "1", limit="94")
     dealt, samples = 64 * len(whole.train_loader), len(whole.train_loader.dataset)
     require(
@@ -200,6 +223,48 @@ def refuses_a_gpu_that_is_not_there(answer: Any) -> None:
         found,
         "look before PyTorch does, and say what is wrong and what to do",
     )
+
+
+@todo("4.1", "set the run up")
+def takes_a_gpu_that_is_there(answer: Any) -> None:
+    """``--device auto`` goes to a GPU, as the model is told, which stays where it can be."""
+    for precision in ("fp32", "fp16"):
+        told: list[Any] = []
+        model = _probe()
+        options = _options(answer, "--device", "auto", "--precision", precision)
+        with (
+            pretended_cuda(True),
+            keeping_switches(),
+            patch.object(answer, "build_model", lambda model=model: model),
+            patch.object(
+                model, "to", lambda *args, model=model, told=told: told.append(args) or model
+            ),
+            patch.object(
+                model, "cuda", lambda model=model, told=told: told.append(("cuda",)) or model
+            ),
+        ):
+            try:
+                run = answer.start_run(options)
+            except (RuntimeError, AssertionError):  # it really asked for the GPU
+                continue
+        require(
+            run.device.type == "cuda" and bool(told),
+            "a run on the GPU for --device auto where one is found",
+            f"one on {run.device}, with a model that {'was' if told else 'was not'} moved",
+            "ask whether a GPU is found now, and move the model to what you choose",
+        )
+        require(
+            run.train_loader.pin_memory,
+            "batches in pinned memory for a run on a GPU",
+            "pin_memory=False",
+            "copies to a GPU are quick from pinned memory",
+        )
+        require(
+            run.scaler.is_enabled() == (precision == "fp16"),
+            f"a scaler that is {'on' if precision == 'fp16' else 'off'} for {precision} on a GPU",
+            "one that is on" if run.scaler.is_enabled() else "one that is off",
+            "float16 alone is short of range; and the scaler wants to know the device's type",
+        )
 
 
 def _options(answer: Any, *arguments: str, limit: str = "3") -> Any:
@@ -551,12 +616,13 @@ def forgets_the_peak_before(answer: Any) -> None:
 @todo("4.5", "compare configurations")
 def reads_the_clock_properly(answer: Any) -> None:
     """On a device whose truth is known: three steps of 50, 20 and 100 milliseconds."""
-    for repeats in (5, 1):
-        _require_true_readings(answer, repeats)
+    for warmup, iters, repeats in ((2, 10, 5), (2, 10, 1), (1, 5, 3)):
+        _require_true_readings(answer, warmup, iters, repeats)
 
 
-def _require_true_readings(answer: Any, repeats: int) -> None:
+def _require_true_readings(answer: Any, warmup: int, iters: int, repeats: int) -> None:
     device = Clockwork(launch_s=0.00002, first_s=0.0)
+    launch_s = 0.00002 / iters
     device.launch(1.0)  # somebody else's work is still in the queue
     work_s = {"slow": 0.05, "quick": 0.02, "slowest": 0.1}
     configs = [
@@ -564,7 +630,7 @@ def _require_true_readings(answer: Any, repeats: int) -> None:
         for number, (name, seconds) in enumerate(work_s.items(), 1)
     ]
     rows = answer.run_benchmark(
-        configs, device.wait, device.clock, warmup=2, iters=10, repeats=repeats
+        configs, device.wait, device.clock, warmup=warmup, iters=iters, repeats=repeats
     )
     names = [getattr(row, "name", "?") for row in rows or []]
     require(
@@ -574,10 +640,10 @@ def _require_true_readings(answer: Any, repeats: int) -> None:
         "the first row is what the others are compared with",
     )
     for row, seconds, number in zip(rows, work_s.values(), (1, 2, 3), strict=True):
-        true_s = seconds + 0.000002  # ten launches follow each other; the first of them shows
+        true_s = seconds + launch_s  # launches follow each other; the first of them shows
         _require_close(row.seconds, true_s, f"{1e3 * true_s:.3f} ms", 1e3, " ms", row.name)
         _require_close(row.samples_per_s, 64 / true_s, "64 samples in that time", 1, "", row.name)
-        ratio = (work_s["slow"] + 0.000002) / true_s
+        ratio = (work_s["slow"] + launch_s) / true_s
         _require_close(row.speedup, ratio, f"{ratio:.3f} times the first", 1, "", row.name)
         require(
             row.peak_bytes == number,
@@ -607,7 +673,8 @@ def _require_close(
 
 @todo("4.6", "name what limits the run")
 def names_the_limit(answer: Any) -> None:
-    """Each of three kinds of run, and one that is two of them."""
+    """Each of three kinds of run, one that is two of them, and drawn ones near the borders."""
+    step = random.uniform(0.01, 1.0)
     for times, expected in (
         ((0.030, 0.002, 0.0021), "data"),
         ((0.030, 0.002, 0.004), "data"),
@@ -615,6 +682,11 @@ def names_the_limit(answer: Any) -> None:
         ((0.019, 0.020, 0.022), "launches"),
         ((0.001, 0.200, 0.390), "computation"),
         ((0.150, 0.200, 0.310), "computation"),
+        ((1.1 * step, step, 1.9 * step), "data"),
+        ((0.9 * step, step, 1.4 * step), "launches"),
+        ((0.9 * step, step, 1.6 * step), "computation"),
+        ((0.250, 0.250, 0.500), "computation"),
+        ((0.125, 0.250, 0.375), "computation"),
     ):
         found = answer.limiting_resource(*times)
         load, compute, doubled = (f"{1e3 * t:g} ms" for t in times)
@@ -779,6 +851,28 @@ def keeps_the_old_file_until_the_new_one_is_whole(answer: Any) -> None:
     )
 
 
+@todo("4.7", "save and resume")
+def loads_what_a_gpu_has_saved(answer: Any) -> None:
+    """A file whose tensors say that they are from a GPU is loaded by a run on the CPU."""
+    if torch.cuda.is_available():
+        return  # here it finds its GPU
+    saved, epoch = _Training(seed=0), random.randint(3, 40)
+    with _file() as path:
+        with cuda_tags():
+            saved.save(answer, path, epoch)
+        resumed = _Training(seed=1)
+        try:
+            found = str(resumed.load(answer, path))
+        except RuntimeError as problem:
+            found = f"a {type(problem).__name__}"
+    require(
+        found == str(epoch) and torch.equal(_row(saved.model), _row(resumed.model)),
+        f"the weights of a run on a GPU, and {epoch}, the epochs that it did",
+        found,
+        "a file says where its tensors were; map them to a device that is there",
+    )
+
+
 _went_off: list[str] = []
 
 
@@ -830,17 +924,24 @@ def resumes_on_a_gpu(answer: Any) -> None:
 @todo("4.8", "train what is missing")
 def trains_the_epochs_that_are_missing(answer: Any) -> None:
     """With stand-ins for the parts: which epochs are trained, evaluated, saved and reported."""
-    for exists, resume, first in ((False, False, 1), (False, True, 1), (True, True, 3)):
+    many = random.randint(5, 7)
+    for exists, resume, done, epochs in (
+        (False, False, 0, 4),
+        (False, True, 0, 4),
+        (True, True, 2, 4),
+        (True, True, random.randint(3, 4), many),
+        (True, True, many, many),
+    ):
         with _file() as path:
             if exists:
                 path.touch()
-            options = _options(answer, "--epochs", "4", "--accum-steps", "2", "--device", "cpu")
-            options = answer.replace(options, resume=path if resume else None)
-            what = f"4 epochs{f', of which {first - 1} are in the file' if exists else ''}"
-            _require_history(answer, options, first, what)
+            given = ("--epochs", str(epochs), "--accum-steps", "2", "--device", "cpu")
+            options = answer.replace(_options(answer, *given), resume=path if resume else None)
+            what = f"{epochs} epochs{f', of which {done} are in the file' if exists else ''}"
+            _require_history(answer, options, done, what)
 
 
-def _require_history(answer: Any, options: Any, first: int, what: str) -> None:
+def _require_history(answer: Any, options: Any, done: int, what: str) -> None:
     training = _Training(seed=0)
     parts = training.model, training.optimizer, training.scaler
     loader: DataLoader[Any] = DataLoader(TensorDataset(*_batches([8])[0]))
@@ -856,11 +957,15 @@ def _require_history(answer: Any, options: Any, first: int, what: str) -> None:
             calls.setdefault(name, []).append(bound.arguments)
             if name == "evaluate":
                 time.sleep(EVALUATION_S)
+            if name == "train_one_epoch":
+                time.sleep(TRAINING_S)
             return result
 
         return patch.object(answer, name, call)
 
-    results = {"train_one_epoch": 0.5, "evaluate": 0.25, "save_state": None, "load_state": 2}
+    loss, accuracy = random.uniform(0.2, 0.9), random.uniform(0.2, 0.9)
+    results = {"train_one_epoch": loss, "evaluate": accuracy, "save_state": None}
+    results["load_state"] = done
     with contextlib.ExitStack() as stack:
         for name, result in results.items():
             stack.enter_context(stand_in(name, result))
@@ -871,7 +976,7 @@ def _require_history(answer: Any, options: Any, first: int, what: str) -> None:
         repr(history),
         "collect a record of each epoch, and return them all",
     )
-    wanted = list(range(first, 5))
+    wanted = list(range(done + 1, options.epochs + 1))
     epochs = [record.get("epoch") for record in history]
     require(
         epochs == wanted and len(calls.get("train_one_epoch", [])) == len(wanted),
@@ -881,25 +986,25 @@ def _require_history(answer: Any, options: Any, first: int, what: str) -> None:
     )
     require(
         all(
-            (record.get("loss"), record.get("accuracy")) == (0.5, 0.25)
+            (record.get("loss"), record.get("accuracy")) == (loss, accuracy)
             and isinstance(record.get("seconds"), float)
             for record in history
         ),
         'the epoch\'s "loss" and "accuracy", and its "seconds" as a float, in each record',
-        str(history[0]),
+        str(history[:1]),
         "keep what training and evaluating return, and read the clock around the training",
     )
-    fastest = min(record["seconds"] for record in history)
+    fastest = min((record["seconds"] for record in history), default=TRAINING_S)
     require(
-        fastest < EVALUATION_S,
-        f"next to no seconds for epochs that take none and evaluations of {EVALUATION_S} s",
+        TRAINING_S <= fastest < EVALUATION_S,
+        f"the seconds of epochs of {TRAINING_S} s, without those of evaluations, {EVALUATION_S} s",
         f"{fastest:.3f} s",
-        "stop the clock before you evaluate and save",
+        "start the clock before you train, and stop it before you evaluate and save",
     )
     require(
         all(
             (call["accum_steps"], call["dtype"], call["loader"]) == (2, FLOAT16, training.loader)
-            for call in calls["train_one_epoch"]
+            for call in calls.get("train_one_epoch", [])
         )
         and all(call["loader"] is loader for call in calls.get("evaluate", [])),
         "training with the run's type, the training data and --accum-steps 2, then the test data",
@@ -913,6 +1018,32 @@ def _require_history(answer: Any, options: Any, first: int, what: str) -> None:
         f"after {saved}",
         "save after each epoch when --resume names a file, and never otherwise",
     )
+    exists = bool(options.resume and options.resume.exists())
+    loads = calls.get("load_state", [])
+    require(
+        len(loads) == exists,
+        f"{int(exists)} loaded files for {what}",
+        len(loads),
+        "load once, if --resume names a file that exists",
+    )
+    for call in (*loads, *calls.get("save_state", [])):
+        require(
+            Path(call["path"]) == options.resume,
+            "the file that --resume names, to load from and to save to",
+            f"a file called {Path(call['path']).name!r}",
+            "pass the path of the options on",
+        )
+        own = {
+            **dict(zip(("model", "optimizer", "scaler"), parts, strict=True)),
+            "order": run.order,
+        }
+        strange = [name for name, part in own.items() if call[name] is not part]
+        require(
+            not strange,
+            "the run's own model, optimizer, scaler and order, loaded and saved",
+            f"another {', '.join(strange)}",
+            "pass the parts of the run on",
+        )
 
 
 @todo("4.8", "train what is missing")

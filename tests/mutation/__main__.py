@@ -23,6 +23,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.mutation", description=__doc__)
     parser.add_argument("unit", help='such as "lab.exercise_1"')
     parser.add_argument("--function", help="the mutants of this function only")
+    parser.add_argument("--gpu", action="store_true", help="ask a GPU's checks, on a simulated one")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     options = parser.parse_args()
     try:
@@ -35,7 +36,7 @@ def main() -> int:
         for mutant in mutants(unit.source, unit.todos)
         if options.function in (None, mutant.function)
     ]
-    checks = checks_in(module(options.unit))
+    checks = [c for c in checks_in(module(options.unit)) if options.gpu or not c.gpu]
     listed = accepted(options.unit)
     start, came = time.monotonic(), []
     for trial, fate in fates(unit, checks, trials, options.jobs):
