@@ -122,11 +122,11 @@ def sets_up_what_was_asked_for(answer: Any) -> None:
         ("training", "test"),
         strict=True,
     ):
-        images = torch.stack([image for image, _ in loader.dataset])
+        images = torch.stack([loader.dataset[i][0] for i in range(10)])
         require(
-            torch.equal(images, data.tensors[0]),
-            f"the 96 first images of the {what} data in the loader of the {what} data",
-            f"{len(images)} images, and not those",
+            torch.equal(images, data.tensors[0][:10]),
+            f"the {what} data in the loader of the {what} data",
+            "other images",
             "build_data returns the training data and then the test data",
         )
     whole = _start(answer, "--batch-size", "64", "--workers", "1", limit="94")
