@@ -249,12 +249,6 @@ def takes_a_gpu_that_is_there(answer: Any) -> None:
             "ask whether a GPU is found now",
         )
         require(
-            run.train_loader.pin_memory,
-            "batches in pinned memory for a run on a GPU",
-            "pin_memory=False",
-            "copies to a GPU are quick from pinned memory",
-        )
-        require(
             run.scaler.is_enabled() == (precision == "fp16"),
             f"a scaler that is {'on' if precision == 'fp16' else 'off'} for {precision} on a GPU",
             "one that is on" if run.scaler.is_enabled() else "one that is off",
