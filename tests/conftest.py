@@ -28,6 +28,8 @@ SITE_ROOMS = ("assets", "browser", "lesson_site", "results", "site")
 SITE_TOOLS = ("mkdocs", "pymdownx", "playwright", "html5lib")
 # Authors of pages may lack PyTorch: what these rooms have that needs it is then left out, and told.
 PAGE_ROOMS = SITE_ROOMS
+# The rooms whose tests run every line that a page shows.
+COUNTED = ("lesson_code/", "graders/lab/")
 WITHOUT_TORCH: list[str] = []
 # The marker, or the fixture below whose second value carries it.
 NEEDS_GPU = re.compile(r"\bmark\.gpu\b|\bdevice: torch\.device\b")
@@ -104,11 +106,12 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Count no lines in tests of pages: those of the code that pages show have tests of their own.
+    """Count lines only in the tests of code that pages show.
 
     Counting takes two thirds more of a processor's time where Python is older than 3.12.
     """
-    if item.path.relative_to(Path(__file__).parent).parts[0] in PAGE_ROOMS:
+    name = item.path.relative_to(Path(__file__).parent).as_posix()
+    if not name.startswith(COUNTED):
         item.add_marker("no_cover")
 
 
