@@ -988,7 +988,7 @@ def _require_history(answer: Any, options: Any, done: int, what: str) -> None:
         TRAINING_S <= fastest < EVALUATION_S,
         f"the seconds of epochs of {TRAINING_S} s, without those of evaluations, {EVALUATION_S} s",
         f"{fastest:.3f} s",
-        "start the clock before you train, and stop it before you evaluate and save",
+        "start it before you train, and stop the clock before you evaluate and save",
     )
     require(
         all(
