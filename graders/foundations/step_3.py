@@ -24,6 +24,7 @@ from torch import nn
 from torch.nn import functional
 from torch.utils.data import DataLoader, TensorDataset
 
+from graders.answers import error_text
 from graders.checks import CannotJudgeError, WrongAnswerError, require, todo
 from graders.folder import Folder, Result
 from graders.foundations.pretended import CPU, CUDA, pretended_cuda
@@ -150,9 +151,8 @@ def opened_checkpoint(path: Path) -> dict[str, Any]:
     try:
         saved: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as problem:
-        said = f"{type(problem).__name__}: {str(problem).splitlines()[0]}"
         raise WrongAnswerError(
-            f"expected a checkpoint that opens with weights_only=True, got {said} "
+            f"expected a checkpoint that opens with weights_only=True, got {error_text(problem)} "
             f"(save states and numbers; {SNAPSHOT})"
         ) from None
     needed = {"epoch", "model_state_dict", "optimizer_state_dict", "validation_accuracy"}
@@ -1192,13 +1192,6 @@ def shuffles(answer: Folder) -> None:
 def keeps_them_apart(answer: Folder) -> None:
     """The images that choose an epoch are no training images, and neither are test images."""
     handed, data = handed_once(answer), digits(answer)
-    counts = [len(part[0][1]) for part in (handed.training, handed.validation)]
-    require(
-        counts == [512, 256],
-        "512 training and 256 validation images, where the limits are these",
-        f"{counts[0]} and {counts[1]}",
-        f"each limit has its part; {DATA}",
-    )
     training, validation = (pictures(part[0][0]) for part in (handed.training, handed.validation))
     raw = (data / "MNIST" / "raw" / "t10k-images-idx3-ubyte").read_bytes()[16:]
     test = pictures(torch.frombuffer(bytearray(raw), dtype=torch.uint8).reshape(-1, 28 * 28))
@@ -1215,6 +1208,13 @@ def keeps_them_apart(answer: Folder) -> None:
             f"{shared} of {len(ours)} that are",
             f"the test files wait until the end; {DATA}",
         )
+    counts = [len(part[0][1]) for part in (handed.training, handed.validation)]
+    require(
+        counts == [512, 256],
+        "512 training and 256 validation images, where the limits are these",
+        f"{counts[0]} and {counts[1]}",
+        f"each limit has its part; {DATA}",
+    )
 
 
 def pictures(images: torch.Tensor) -> set[bytes]:
