@@ -83,19 +83,25 @@ def gpu_tests_of_the_site(tests: Path = Path(__file__).parent) -> list[str]:
         file.relative_to(tests).as_posix()
         for room in SITE_ROOMS
         for file in sorted((tests / room).rglob("test_*.py"))
-        if NEEDS_GPU.search(file.read_text(encoding="utf-8"))
+        if _asks_for_gpu(file)
     ]
 
 
+def _asks_for_gpu(file: Path) -> bool:
+    return NEEDS_GPU.search(file.read_text(encoding="utf-8")) is not None
+
+
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Leave out the site's tests with ``-m gpu`` where its tools are not installed.
+    """With ``-m gpu`` and without the site's tools, leave out files that have no such test.
 
     And where PyTorch is not, those of pages that need it.
     """
     tests = Path(__file__).parent
-    room = collection_path.parent == tests and collection_path.name in SITE_ROOMS
-    if room and _without_site(config):
-        return True
+    if _without_site(config):
+        if collection_path.parent == tests and collection_path.name in SITE_ROOMS:
+            return True
+        if collection_path.match("test_*.py") and not _asks_for_gpu(collection_path):
+            return True
     if not collection_path.match("test_*.py") or find_spec("torch"):
         return None
     name = collection_path.relative_to(tests)
