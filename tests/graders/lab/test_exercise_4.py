@@ -16,6 +16,7 @@ import torch
 from torch import nn
 from torch.nn.functional import cross_entropy
 
+from graders.checks import WrongAnswerError
 from graders.lab import exercise_4 as checks
 from lesson_code.benchmarks.how_we_measure import Clockwork
 from lesson_code.data import synthetic_digits
@@ -38,6 +39,19 @@ def test_a_machine_that_slows_down_slows_all_configurations() -> None:
     rows = SOLUTION.run_benchmark(configs, device.wait, device.clock)
 
     assert [1, 1 / 1.02, 1 / 1.02**2] == pytest.approx([row.speedup for row in rows])
+
+
+def test_what_touches_a_batch_before_it_is_moved_is_named() -> None:
+    """The first use ends the check, and not some error further down."""
+
+    def leaves_it(model: nn.Module, loader: Any, *_: Any) -> None:
+        for inputs, _targets in loader:
+            model(inputs)
+
+    answer = SimpleNamespace(__file__=__file__, train_one_epoch=leaves_it)
+
+    with pytest.raises(WrongAnswerError, match=r"go to the device first, got: .*model\(inputs\)\)"):
+        checks.moves_each_batch_once(answer)
 
 
 @pytest.mark.parametrize("precision", ["fp32", "bf16", "fp16"])
