@@ -5,6 +5,7 @@ import os
 import sys
 import time
 
+from graders.answers import load
 from graders.checks import checks_in
 from graders.checks import unit as module
 from tests.mutation.accepted import accepted, as_listed
@@ -36,10 +37,12 @@ def main() -> int:
         for mutant in mutants(unit.source, unit.todos)
         if options.function in (None, mutant.function)
     ]
-    checks = [c for c in checks_in(module(options.unit)) if options.gpu or not c.gpu]
+    asking = module(options.unit)
+    checks = [c for c in checks_in(asking) if options.gpu or not c.gpu]
+    opened = getattr(asking, "opened", load)
     listed = accepted(options.unit)
     start, came = time.monotonic(), []
-    for trial, fate in fates(unit, checks, trials, options.jobs):
+    for trial, fate in fates(unit, checks, trials, options.jobs, opened):
         came.append((trial.mutant, fate))
         progress(len(came), len(trials))
         if fate == "survived" and trial.mutant.key not in listed:

@@ -7,16 +7,17 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal, NoReturn
 
 import torch
 
 from graders.answers import AnswerError, load
 from graders.checks import Check
 from graders.judging import judge
+from tests.graders.kept import lay_out
 from tests.mutation.mutants import Mutant
 from tests.mutation.units import Unit
 from tests.simulated_gpu.machine import install
@@ -24,7 +25,7 @@ from tests.simulated_gpu.machine import install
 Fate = Literal["killed", "killed on a GPU", "survived"]
 FATES: tuple[Fate, ...] = ("killed", "killed on a GPU", "survived")
 BY_CODE: dict[int, Fate] = {40: "survived", 41: "killed on a GPU"}  # any other end is a death
-PROCESSOR_S, CLOCK_S = 10, 90.0
+PROCESSOR_S, CLOCK_S = 20, 120.0
 LOOK_S = 0.01
 
 
@@ -37,7 +38,11 @@ class Trial:
 
 
 def fates(
-    unit: Unit, checks: list[Check], trials: Iterable[Trial], jobs: int
+    unit: Unit,
+    checks: list[Check],
+    trials: Iterable[Trial],
+    jobs: int,
+    opened: Callable[[Path], Any] = load,
 ) -> Iterator[tuple[Trial, Fate]]:
     """What becomes of each, in the order in which that is known.
 
@@ -46,6 +51,7 @@ def fates(
         checks: What is asked of them.
         trials: The mutants.
         jobs: How many are tried at a time.
+        opened: What the checks get of a file or folder.
 
     Raises:
         ValueError: If the solution itself does not pass.
@@ -53,53 +59,65 @@ def fates(
     torch.set_num_threads(1)
     running: dict[int, tuple[Trial, float]] = {}
     with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / unit.file
+
+        def start(trial: Trial) -> int:
+            """Fork: the new process ends with a code, and this one goes on with its number."""
+            child = os.fork()
+            if not child:
+                _be_judged(unit, trial, checks, Path(folder), opened)
+            return child
+
         whole = Trial(Mutant("", "", "", 0, unit.source), "")
-        if _fate_of(whole, checks, file) != "survived":
-            raise ValueError(f"the solution {unit.file} does not pass its own checks")
+        lay_out(unit.name, unit.source, Path(folder))  # what answers share is made once
+        if _ended({start(whole): (whole, time.monotonic())})[1] != "survived":
+            raise ValueError(f"the solution of {unit.name} does not pass its own checks")
         for trial in trials:
             while len(running) >= jobs:
                 yield _ended(running)
-            running[_start(trial, checks, file)] = trial, time.monotonic()
+            running[start(trial)] = trial, time.monotonic()
         while running:
             yield _ended(running)
 
 
-def _fate_of(trial: Trial, checks: list[Check], file: Path) -> Fate:
-    return _ended({_start(trial, checks, file): (trial, time.monotonic())})[1]
-
-
-def _start(trial: Trial, checks: list[Check], file: Path) -> int:
-    """Fork: the new process ends with a code, and this one goes on with its number."""
-    child = os.fork()
-    if child:
-        return child
+def _be_judged(
+    unit: Unit,
+    trial: Trial,
+    checks: list[Check],
+    folder: Path,
+    opened: Callable[[Path], Any],
+) -> NoReturn:
+    """End this process with a code that says what the checks make of a mutant."""
     try:
         os.setsid()
         resource.setrlimit(resource.RLIMIT_CPU, (PROCESSOR_S, PROCESSOR_S))
         nowhere = os.open(os.devnull, os.O_RDWR)
         for stream in (0, 1, 2):
             os.dup2(nowhere, stream)
-        path = file.with_name(str(os.getpid())) / file.name
-        path.parent.mkdir()
-        path.write_text(trial.mutant.source, encoding="utf-8")
-        os._exit(_code_of(path, sorted(checks, key=lambda check: check.todo != trial.todo)))
+        own = folder / str(os.getpid())
+        own.mkdir()
+        path = lay_out(unit.name, trial.mutant.source, own)
+        os._exit(_code_of(path, sorted(checks, key=lambda check: _far(check, trial)), opened))
     finally:
         os._exit(1)
 
 
-def _code_of(path: Path, checks: list[Check]) -> int:
-    if not _all_pass([check for check in checks if not check.gpu], path):
+def _far(check: Check, trial: Trial) -> tuple[bool, bool]:
+    """How unlikely it is that a check notices a mutant; what is likely is asked first."""
+    return check.todo != trial.todo, check.todo[:1] != trial.todo[:1]
+
+
+def _code_of(path: Path, checks: list[Check], opened: Callable[[Path], Any]) -> int:
+    if not _all_pass([check for check in checks if not check.gpu], path, opened):
         return 1
     of_gpu = [check for check in checks if check.gpu]
     if of_gpu:
         install()  # from here on there is a simulated GPU, in this process alone
-    return 40 if _all_pass(of_gpu, path) else 41
+    return 40 if _all_pass(of_gpu, path, opened) else 41
 
 
-def _all_pass(checks: list[Check], path: Path) -> bool:
+def _all_pass(checks: list[Check], path: Path, opened: Callable[[Path], Any]) -> bool:
     try:
-        answer = load(path)
+        answer = opened(path)
     except AnswerError:
         return False
     states = (judge(check, answer, path).state for check in checks)

@@ -11,12 +11,12 @@ class Unit:
     """A solution.
 
     Attributes:
-        file: What it is called.
+        name: Such as ``"lab.exercise_1"``.
         source: Its text, marks included, which are comments.
         todos: The lines that a learner writes or has to think of, each with its TODO.
     """
 
-    file: str
+    name: str
     source: str
     todos: dict[int, str]
 
@@ -27,9 +27,8 @@ def read(name: str) -> Unit:
     Raises:
         KeyError: If there is no such unit.
     """
-    path = SOURCES[name]
-    source = path.read_text(encoding="utf-8")
-    return Unit(path.name, source, todos_of(source))
+    source = SOURCES[name].read_text(encoding="utf-8")
+    return Unit(name, source, todos_of(source))
 
 
 def todos_of(source: str) -> dict[int, str]:
