@@ -100,7 +100,7 @@ def lay_out(of: str, text: str, folder: Path, name: str = "answer") -> Path:
     Returns:
         What is graded: the file, or a folder in which all else is solved.
     """
-    if not UNITS[of].folder:
+    if of not in UNITS or not UNITS[of].folder:
         path = folder / f"{name}.py"
         path.write_text(text, encoding="utf-8")
         return path
