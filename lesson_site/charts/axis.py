@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from results.quantities import SPACE, rounded, write
 
 PREFIXES = ((1e6, "M"), (1e3, "k"))
+RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+LONG = 6  # from which power of ten on seconds are written as a power
 
 
 @dataclass(frozen=True)
@@ -44,8 +46,15 @@ def log_axis(values: Sequence[float], unit: str) -> Axis:
     low = math.floor(math.log10(min(values)) - 0.33) if values else 0
     high = max(low + 1, math.ceil(math.log10(max(values)))) if values else 1
     powers = range(low, high + 1, 1 if high - low <= 5 else 2)
-    ticks = [(tick, written(tick, unit, tick)) for tick in map(_power, powers)]
+    ticks = [(_power(power), _written_power(power, unit)) for power in powers]
     return Axis(_power(low), _power(high), ticks, True)
+
+
+def _written_power(power: int, unit: str) -> str:
+    """A power of ten; many seconds need less room as a power, and no larger unit is in use."""
+    if unit == "s" and power >= LONG:
+        return f"10{str(power).translate(RAISED)}{SPACE}s"
+    return written(_power(power), unit, _power(power))
 
 
 def linear_axis(values: Sequence[float], unit: str) -> Axis:

@@ -98,6 +98,8 @@ def to_html(name: str, chart: Chart, number: int = 0) -> str:
     of = f"chart-{name}-{number}"
     data = {"chart": to_data(chart.description), "cards": to_data(chart.cards or {})}
     cards = ' data-cards=""' if chart.cards else ""  # the page offers a list of cards then
+    check = getattr(chart.description, "check", "")
+    asks = f' data-check="{escape(check)}"' if check else ""
     empty = is_empty(chart.description)
     source = (
         f' <span class="chart-source">{escape(_source(chart))}</span>' if _source(chart) else ""
@@ -106,7 +108,7 @@ def to_html(name: str, chart: Chart, number: int = 0) -> str:
     hidden = ' hidden=""' if empty else ""
     return (
         f'<figure class="chart chart-{name}">'
-        f"<interactive-chart{apart(data)}{cards}>"
+        f"<interactive-chart{apart(data)}{cards}{asks}>"
         f'<div class="chart-frame"{hidden}>'
         f'<svg class="chart-drawing {chart.description.shape}" width="100%" height="{height}" '
         f'role="img" aria-labelledby="{of}-title" aria-describedby="{of}-finding">'

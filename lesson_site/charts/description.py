@@ -73,12 +73,14 @@ class Group:
         rows: From top to bottom.
         limits: Values that none of the rows can pass, drawn as lines through all of them.
         card: The card of its forecasts, as readers call it.
+        asked: Which row of the chart's check asks about these rows, from 1; 0 if none does.
     """
 
     title: str
     rows: Sequence[Row]
     limits: Sequence[Row] = ()
     card: str = ""
+    asked: int = 0
 
 
 @dataclass(frozen=True)
@@ -89,11 +91,14 @@ class Rows:
         groups: From top to bottom.
         unit: One of ``results.quantities.UNITS``.
         log: Whether equal distances are equal quotients.
+        check: The check of kind ``match`` that asks which row of a group is best, its options in
+            the order of a group's rows; the browser draws what a reader predicted.
     """
 
     groups: Sequence[Group]
     unit: str
     log: bool = False
+    check: str = ""
     shape: Literal["rows"] = "rows"
 
 

@@ -13,6 +13,7 @@ from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
 from lesson_code.forecast.cards import read_cards
 from lesson_site.charts import CHARTS, described, to_html
+from lesson_site.charts.hook import CHECK
 from tests.browser.conftest import (
     AXE,
     LOOKS,
@@ -28,6 +29,7 @@ NAV = """\
   - Start: index.md
   - All: all.md
   - One: one.md
+  - Guessed: guessed.md
   - Forecast: forecast.md
   - Nothing: nothing.md
   - Yours: benchmarks/forecast.md
@@ -55,6 +57,7 @@ AT = "2026-11-21T10:00:00.000Z"
 KEPT = {
     "machine": MACHINE,
     "card": {"mine": {"at": AT, "card": "h100"}},
+    "checks": {CHECK: {"kind": "match", "value": "1 2 2 1", "text": "", "at": AT}},
     "card without": {"mine": {"at": AT, "card": "v100"}},
 }
 CHANGED = {"machine": "own-machine-changed", "card": "card-changed"}
@@ -99,6 +102,7 @@ def charted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             "index": "[One](one.md)",
             "all": charts(*NAMES),
             "one": charts("hook"),
+            "guessed": charts("hook", kind="cpu"),
             "forecast": charts(*FORECAST, kind="cpu"),
             "nothing": charts("pipeline_shares", kind="nothing"),
         }
@@ -270,10 +274,10 @@ def test_every_mark_is_reached_by_keyboard(open_page: Opener) -> None:
 
 
 @pytest.mark.parametrize("look", [LOOKS[0], LOOKS[-1]], ids=str)
-@pytest.mark.parametrize("path", ["all/", "forecast/"])
+@pytest.mark.parametrize("path", ["all/", "forecast/", "guessed/"])
 def test_a_chart_is_for_everybody(open_page: Opener, look: Look, path: str) -> None:
     """No barrier for axe and nothing too wide, with a machine and a card of one's own."""
-    page = open_page(path, look, keep("machine") + keep("card"))
+    page = open_page(path, look, keep("machine") + keep("card") + keep("checks"))
     expect(page.locator(".chart-table .own").first).to_be_attached()
     frame(page).focus()
     page.keyboard.press("ArrowRight")
@@ -376,6 +380,35 @@ def test_the_reader_s_race_joins_as_an_epoch(open_page: Opener) -> None:
     page.locator(".chart-drawing .point.own").hover()
     expect(readout(page)).to_contain_text("Measured: Your browser")
     expect(page.locator("td.own", has_text="3.0")).to_have_count(1)
+
+
+def test_a_prediction_is_marked_in_drawing_table_and_words(open_page: Opener) -> None:
+    """A pennant at the row that was chosen of each pair, and nothing of it once it is taken back."""
+    drawing = "document.querySelector('.chart-drawing').innerHTML"
+    before = open_page("guessed/").evaluate(drawing)
+    page = open_page("guessed/", script=keep("checks"))
+    pennants = page.locator(".chart-drawing .guess")
+    expect(pennants).to_have_text(["your guess"] * 4)
+    page.locator(".chart-table summary").click()
+    expect(page.locator("td:has(.own)")).to_have_text(
+        [f"{device}, your guess" for device in ("CPU", "GPU", "GPU", "CPU")]
+    )
+    told = page.get_by_role("status").filter(has_text="your guess")
+    expect(told).to_contain_text("CPU, GPU, GPU, CPU")
+
+    frame(page).focus()
+    for _ in range(3):
+        page.keyboard.press("ArrowRight")
+
+    expect(frame(page)).to_have_attribute("aria-valuetext", re.compile("CPU, your guess: "))
+    page.evaluate(
+        "localStorage.removeItem('gpu-training.checks.v1');"
+        "document.dispatchEvent(new Event('record-changed'))"
+    )
+    expect(pennants).to_have_count(0)
+    expect(page.locator(".chart-table .own")).to_have_count(0)
+    expect(told).to_have_count(0)
+    assert before == page.evaluate(drawing)
 
 
 def test_tiles_and_curves_take_the_reader_s_values_too(open_page: Opener) -> None:

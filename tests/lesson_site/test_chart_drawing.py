@@ -336,6 +336,7 @@ def test_label_says_the_kind(mark: Mark, text: str) -> None:
     [
         ([0.002, 8.0], ["100 µs", "1 ms", "10 ms", "100 ms", "1 s", "10 s"]),
         ([3.0], ["1 s", "10 s"]),
+        ([0.002, 4e5], ["100 µs", "10 ms", "1 s", "100 s", "10,000 s", "10⁶ s"]),
     ],
 )
 def test_a_logarithmic_axis_holds_whole_decades(values: list[float], ticks: list[str]) -> None:

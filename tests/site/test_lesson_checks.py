@@ -15,8 +15,11 @@ from torch import nn
 from lesson_code.gpu_training.automatic_mixed_precision import formats_in_one_step
 from lesson_code.gpu_training.device_aware_checkpoints import loads_safely
 from lesson_code.models import MNISTClassifier
+from lesson_site.charts import hook
+from lesson_site.charts.description import Rows
 from lesson_site.checks.options import Check, read_check
 from results.recorded import read
+from tests.lesson_site import made_up
 
 LESSON = Path("docs/gpu-training")
 
@@ -183,3 +186,17 @@ def test_the_script_reaches_the_accuracy_that_is_asked_for() -> None:
 
     right, tolerance = (float(check.attributes[name]) for name in ("right", "tolerance"))
     assert all(abs(number - right) <= tolerance * right for number in (max(reached), reached[-1]))
+
+
+def test_the_chart_of_the_timing_challenge_has_the_pairs_of_its_check() -> None:
+    """Each row of the check has its pair, in the check's order, and the options are its rows."""
+    check = check_of("a-timing-challenge", hook.CHECK)
+    chart = hook.draw(made_up.store("cpu")).description
+    assert isinstance(chart, Rows)
+    asked = [group for group in chart.groups if group.asked]
+
+    best = [1 + min(range(2), key=lambda row: group.rows[row].mark.value or 0) for group in asked]
+
+    assert list(range(1, 5)) == [group.asked for group in asked]
+    assert {tuple(check.choices)} == {tuple(row.label for row in group.rows) for group in asked}
+    assert check.attributes["right"] == " ".join(map(str, best))

@@ -3,9 +3,9 @@
 // It improves on HTML that says everything: a drawing that Python made, and a table. The description
 // of which it was made, the forecasts of every card, and a module that draws the same of them are
 // loaded when the reader points at the chart, or has something of their own to show on it: a machine
-// (own-machine.js), or a card for which they want forecasts. Both change the table too.
+// (own-machine.js), a card for which they want forecasts, or a prediction. All change the table too.
 
-import { FIRST_CARD, MACHINE, apart, browserRecord, chosenCard } from "./record.js";
+import { CHECKS, FIRST_CARD, MACHINE, apart, browserRecord, chosenCard, make, readEntries } from "./record.js";
 
 /** @typedef {import("./chart/drawing.js").Description} Description */
 /** @typedef {import("./chart/drawing.js").Mark} Mark */
@@ -38,6 +38,7 @@ export class InteractiveChart extends HTMLElement {
   #machine = null;
   /** @type {Card | null} */
   #card = null;
+  #predicted = "";
   #at = -1;
   /** @type {typeof import("./chart/drawing.js") | undefined} */
   #kit;
@@ -48,6 +49,8 @@ export class InteractiveChart extends HTMLElement {
   #changing;
   /** @type {Map<ChildNode, string | null>} what was written for the first card */
   #before = new Map();
+  /** What the reader predicted, told to whom the drawing isn't shown. */
+  #told = make("p", { className: "chart-told", role: "status" });
 
   get #frame() {
     return /** @type {HTMLElement} */ (this.querySelector(".chart-frame"));
@@ -65,6 +68,7 @@ export class InteractiveChart extends HTMLElement {
     if (!this.#frame.hasAttribute("role")) this.#become();
     addEventListener("own-machine-changed", this.#onChange);
     addEventListener("card-changed", this.#onChange);
+    if (this.dataset.check) this.#frame.after(this.#told);
     this.#onChange();
   }
 
@@ -155,10 +159,11 @@ export class InteractiveChart extends HTMLElement {
 
   /** Take what the reader has of their own, draw it, and put it into the table. */
   async #change() {
-    const before = this.#machine ?? this.#card;
+    const before = this.#machine ?? this.#card ?? (this.#predicted || null);
     const hasMachine = Boolean(browserRecord().store.getItem(MACHINE));
     const hasCard = "cards" in this.dataset && chosenCard() !== FIRST_CARD;
-    if (!before && !hasMachine && !hasCard) return;
+    const predicted = this.#prediction();
+    if (!before && !hasMachine && !hasCard && !predicted) return;
     if (!this.#given && !this.dataset.apart && !this.dataset.at) return;
     const own = hasMachine ? import("./own-machine.js") : null;
     const drawing = import("./chart/drawing.js");
@@ -169,15 +174,27 @@ export class InteractiveChart extends HTMLElement {
     const machine = kept?.ownMachine() ?? null;
     const chosen = cards[chosenCard(Object.keys(cards))] ?? null;
     const mine = machine && joined.isPartOf(chart, machine) ? machine : null;
-    if (!before && !mine && !chosen) return;
-    [this.#machine, this.#card] = [mine, chosen];
-    this.#drawing = kit.draw(joined.withOwn(joined.withCard(chart, chosen), mine));
+    if (!before && !mine && !chosen && !predicted) return;
+    [this.#machine, this.#card, this.#predicted] = [mine, chosen, predicted];
+    const guessed = joined.withGuess(chart, predicted);
+    this.#drawing = kit.draw(joined.withOwn(joined.withCard(guessed, chosen), mine));
     this.#show(this.#drawing);
     this.#say(chosen);
+    const guesses = joined.guessesIn(guessed);
+    const labels = guesses.map(({ label }) => label).join(", ");
+    this.#told.textContent = labels && `The chart marks ${kit.YOUR_GUESS}, from top to bottom: ${labels}.`;
     const table = this.querySelector("table");
     if (!table) return;
     showForecasts(table, chosen);
     showOwnColumns(table, mine && ((name, amount) => joined.figureOf(mine, name, amount)?.text));
+    showGuesses(table, guesses.map(({ mark }) => mark.name), kit.YOUR_GUESS);
+  }
+
+  /** What the reader predicted in the chart's check, or nothing. */
+  #prediction() {
+    const { check } = this.dataset;
+    const kept = check ? readEntries(browserRecord().store, CHECKS)[check] : undefined;
+    return kept?.kind === "match" ? String(kept.value) : "";
   }
 
   /** The caption and the table's words for a card, or what was written. @param {Card | null} card */
@@ -298,6 +315,19 @@ function showOwnColumns(table, textOf) {
       const name = cell?.dataset.own ?? cell?.dataset.figure ?? "";
       cell?.after(own("td", textOf(name, Number(cell.dataset.amount ?? 0)) ?? DASH));
     }
+  }
+}
+
+/**
+ * What the reader predicted, said behind the names of those rows; showOwnColumns takes it out again.
+ * @param {HTMLTableElement} table
+ * @param {(string | undefined)[]} guessed the names of those rows' figures
+ * @param {string} words
+ */
+function showGuesses(table, guessed, words) {
+  for (const cell of table.querySelectorAll("td")) {
+    if (!cell.dataset.figure || !guessed.includes(cell.dataset.figure)) continue;
+    cell.previousElementSibling?.append(make("span", { className: "own" }, `, ${words}`));
   }
 }
 

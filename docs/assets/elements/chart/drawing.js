@@ -21,9 +21,12 @@ import { rounded, write } from "../quantities.js";
  * @property {string} [band]
  * @property {boolean} [noisy]
  */
-/** @typedef {{label: string, color: number, mark: Mark, own?: boolean}} Row */
-/** @typedef {{title: string, rows: Row[], limits?: Row[], card?: string}} Group */
-/** @typedef {{shape: "rows", groups: Group[], unit: string, log?: boolean}} Rows */
+/**
+ * @typedef {{label: string, color: number, mark: Mark, own?: boolean, guess?: boolean}} Row
+ *   guess: whether this reader expected it to be best, which only the browser knows
+ */
+/** @typedef {{title: string, rows: Row[], limits?: Row[], card?: string, asked?: number}} Group */
+/** @typedef {{shape: "rows", groups: Group[], unit: string, log?: boolean, check?: string}} Rows */
 /**
  * @typedef {{label: string, color: number, points: [number, Mark][], dash?: string,
  *   style?: "line" | "step" | "points", own?: boolean}} Series
@@ -68,6 +71,8 @@ const SHAPES = {
   exact: "M-5-5H5V5H-5Z",
   own: "M0-7L7 0L0 7L-7 0Z",
 };
+const PENNANT = "M-13 5V-8L-2-3.5L-13 1";
+export const YOUR_GUESS = "your guess";
 const LOG_NOTE = "Logarithmic axis: equal steps multiply alike.";
 const HALF_LINE = 15;
 const LARGE = 6;
@@ -75,6 +80,8 @@ const SMALL = 4;
 const ALIKE = 1.05;
 /** @type {[number, string][]} */
 const PREFIXES = [[1e6, "M"], [1e3, "k"]];
+const RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹";
+const LONG = 6;
 
 /** @param {Description} description @returns {Drawing} */
 export function draw(description) {
@@ -109,8 +116,14 @@ export function logAxis(values, unit) {
   const high = values.length ? Math.max(low + 1, Math.ceil(Math.log10(Math.max(...values)))) : 1;
   /** @type {[number, string][]} */
   const ticks = [];
-  for (let at = low; at <= high; at += high - low <= 5 ? 1 : 2) ticks.push([power(at), written(power(at), unit, power(at))]);
+  for (let at = low; at <= high; at += high - low <= 5 ? 1 : 2) ticks.push([power(at), writtenPower(at, unit)]);
   return { low: power(low), high: power(high), ticks, log: true };
+}
+
+/** A power of ten; many seconds need less room as a power. @param {number} at @param {string} unit */
+function writtenPower(at, unit) {
+  if (unit === "s" && at >= LONG) return `10${[...String(at)].map((digit) => RAISED[Number(digit)]).join("")}${SPACE}s`;
+  return written(power(at), unit, power(at));
 }
 
 /** @param {number[]} values @param {string} unit @returns {Axis} */
@@ -196,11 +209,12 @@ function groupOf({ title, rows: own, limits = [], card = "" }, axis, y) {
   const alike = firm.filter((row) => kindOf(row.mark) === kindOf(firm[0]?.mark ?? row.mark));
   for (const row of own) {
     y += 21;
-    nodes.push(text(0, y, `${named(row.label)}: ${said(row.mark)}`));
+    nodes.push(text(0, y, `${named(row.label)}: ${said(row.mark)}`), ...pennant(row, y));
     const compared = axis.log && alike.indexOf(row) > 0;
     nodes.push(...marked(row, compared ? alike[0] : undefined, axis, y + 13));
     const x = 100 * share(axis, row.mark.value ?? 0);
-    spots.push({ x, y: y + 13, label: `${named(title)}, ${named(row.label)}`, mark: row.mark });
+    const guessed = row.guess ? `, ${YOUR_GUESS}` : "";
+    spots.push({ x, y: y + 13, label: `${named(title)}, ${named(row.label)}${guessed}`, mark: row.mark });
     y += 20;
   }
   for (const { label, color, mark } of limits) {
@@ -212,6 +226,14 @@ function groupOf({ title, rows: own, limits = [], card = "" }, axis, y) {
     spots.push({ x: at, y: y - 12, label: `${named(title)}, ${label}`, mark });
   }
   return { nodes: [...lines, ...nodes], height: y, spots };
+}
+
+/** A pennant beside the row that the reader expected to be best. @param {Row} row @param {number} y @returns {Node[]} */
+function pennant({ guess }, y) {
+  if (!guess) return [];
+  /** @type {Node[]} */
+  const parts = [["path", { d: PENNANT }, []], ["text", { class: "small strong end", x: "-20", y: "0" }, [YOUR_GUESS]]];
+  return [["svg", { class: "guess c4", x: "100%", y: number(y), overflow: "visible" }, parts]];
 }
 
 /** @param {Row} row @param {Row | undefined} base @param {Axis} axis @param {number} y @returns {Node[]} */

@@ -1,5 +1,6 @@
 // A chart's description with what only this browser knows: the reader's own machine beside what is
-// there, and the forecasts of the card that they chose in place of the T4's. Pure: data in, data out.
+// there, what they predicted, and the forecasts of the card that they chose in place of the T4's.
+// Pure: data in, data out.
 
 import { write } from "../quantities.js";
 import { CARD } from "./drawing.js";
@@ -70,6 +71,28 @@ export function withCard(description, card) {
   });
   if (changed.shape !== "rows") return changed.card ? { ...changed, card: card.label } : changed;
   return { ...changed, groups: changed.groups.map((group) => (group.card ? { ...group, card: card.label } : group)) };
+}
+
+/**
+ * It with the row marked, of each group that the chart's check asks about, that the reader chose.
+ * @param {Description} description
+ * @param {string} predicted the number of an option for each row of the check, as in “1 2 1”; may be empty
+ * @returns {Description}
+ */
+export function withGuess(description, predicted) {
+  if (description.shape !== "rows" || !predicted) return description;
+  const chosen = predicted.split(" ").map(Number);
+  const groups = description.groups.map((group) => {
+    if (!group.asked) return group;
+    const best = (chosen[group.asked - 1] ?? 0) - 1;
+    return { ...group, rows: group.rows.map((row, index) => (index === best ? { ...row, guess: true } : row)) };
+  });
+  return { ...description, groups };
+}
+
+/** The rows that the reader predicted, from top to bottom. @param {Description} description @returns {Row[]} */
+export function guessesIn(description) {
+  return description.shape === "rows" ? description.groups.flatMap(({ rows }) => rows.filter(({ guess }) => guess)) : [];
 }
 
 /**
