@@ -3,13 +3,14 @@
 A line whose words are all in the heads is the printed head, in whose place they are. Under it a
 line is a row if it has a cell for each head, cells being two or more spaces apart; a row that lacks
 some has them where the complete rows have theirs. A line of one cell is a caption above the rows,
-or the name of those that follow. What is in no table stays text.
+or the name of those that follow. What is in no table stays text. A long word of a head may have
+``&shy;`` where a telephone may part it.
 """
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from html import escape
+from html import escape, unescape
 
 from lesson_site.errors import PageError
 
@@ -17,6 +18,7 @@ NARROW = 45  # letters of a printed line for which a telephone has room
 CELL = re.compile(r"\S+(?: \S+)*")
 WORD = re.compile(r"\w+|%")
 NUMBER = re.compile(r"[-+±(]?(?:\d|inf|nan)")
+MAY_PART = "\N{SOFT HYPHEN}"
 Cells = list[re.Match[str]]
 Heads = Sequence[str]
 
@@ -40,7 +42,7 @@ class Table:
 def read_heads(source: str) -> list[Heads]:
     """The heads in a fence's body, a line for each table, with ``|`` between columns."""
     lines = filter(None, map(str.strip, source.splitlines()))
-    return [[head.strip() for head in line.split("|")] for line in lines]
+    return [[unescape(head.strip()) for head in line.split("|")] for line in lines]
 
 
 def parts_of(text: str, heads: Sequence[Heads]) -> list[Table | str]:
@@ -96,7 +98,8 @@ def _cells(line: str) -> Cells:
 
 def _is_head(line: str, heads: Heads) -> bool:
     """Whether a printed line says nothing that is not in the heads."""
-    return set(WORD.findall(line.lower())) <= set(WORD.findall(" ".join(heads).lower()))
+    said = " ".join(heads).lower().replace(MAY_PART, "")
+    return set(WORD.findall(line.lower())) <= set(WORD.findall(said))
 
 
 def _is_under(line: str, name: str) -> bool:
@@ -193,8 +196,8 @@ def _is_numeric(column: Sequence[str]) -> bool:
 def _head(head: str, words: bool) -> str:
     if not head:
         return "<td></td>"
-    name = head.strip("`")
-    return f'<th scope="col"{_class(words)}>{escape(name)}</th>'
+    name = re.sub(r"(?<=[(=])(?=\w)", "<wbr>", escape(head.strip("`")))
+    return f'<th scope="col"{_class(words)}>{name}</th>'
 
 
 def _class(words: bool) -> str:

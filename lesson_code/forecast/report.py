@@ -51,17 +51,25 @@ def table(
 ) -> str:
     """Every step on every card, and below it on this machine's CPU.
 
+    A batch and a format that all rows share are said once, above them.
+
     Args:
         counted: The steps.
         cards: Where they are forecast.
         measured: What was timed here for each batch size, if anything was.
         recurrent: Whether the model has recurrent layers, whose launches are not those counted.
     """
-    rows = [HEADS, *(_forecast_row(one, card, recurrent) for one in counted for card in cards)]
+    rows = [_forecast_row(one, card, recurrent) for one in counted for card in cards]
     rows += [_measured_row(size, there) for size, there in measured.items()]
+    (batch, format), *others = {row[1:3] for row in rows}
+    rows = [HEADS, *rows]
+    above = []
+    if not others:
+        above = [f"batch {batch}, {format}"]
+        rows = [(row[0], *row[3:]) for row in rows]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
-    return "\n".join([*lines, "", *_notes(cards, measured, recurrent)])
+    return "\n".join([*above, *lines, "", *_notes(cards, measured, recurrent)])
 
 
 def _forecast_row(one: Counted, card: Card, recurrent: bool) -> tuple[str, ...]:

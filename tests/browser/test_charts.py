@@ -383,7 +383,7 @@ def test_the_reader_s_race_joins_as_an_epoch(open_page: Opener) -> None:
 
 
 def test_a_prediction_is_marked_in_drawing_table_and_words(open_page: Opener) -> None:
-    """A pennant at the row that was chosen of each pair, and nothing of it once it is taken back."""
+    """A pennant at the chosen row of each pair, and nothing of it once it is taken back."""
     drawing = "document.querySelector('.chart-drawing').innerHTML"
     before = open_page("guessed/").evaluate(drawing)
     page = open_page("guessed/", script=keep("checks"))

@@ -101,6 +101,19 @@ def test_a_name_of_several_words_can_break_at_its_slashes() -> None:
     assert '<th scope="row">sign/<wbr>fraction</th>' in html
 
 
+def test_a_long_head_can_part_where_its_author_or_its_code_lets_it() -> None:
+    """A soft hyphen in a word that is printed without one; code behind a bracket or equal sign."""
+    heads = read_heads("differ&shy;ence | zeros(device=x)")
+
+    (table,) = parts_of("difference  zeros(device=x)\n0.1  0.2\n", heads)
+
+    assert isinstance(table, Table)
+    assert 1 == len(table.rows)
+    html = to_html([table], "P")
+    assert '<th scope="col">differ\N{SOFT HYPHEN}ence</th>' in html
+    assert '<th scope="col">zeros(<wbr>device=<wbr>x)</th>' in html
+
+
 def test_rows_and_columns_have_names_and_numbers_their_side() -> None:
     """Heads have a scope, code is code, and a column of words is marked."""
     html = to_html(parts_of("f(x)  stays  <1>\ny  goes  2\n", read_heads("`call` | it | n")), "P")

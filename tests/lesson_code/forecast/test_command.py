@@ -55,10 +55,12 @@ def test_a_card_without_the_format(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_the_functions_own_batch(capsys: pytest.CaptureFixture[str]) -> None:
-    """Without --batch it is the batch that the function made."""
+    """Without --batch it is the batch that the function made; said once, as all rows have it."""
     command.main([f"{OWN}:good", "--card", "t4"])
 
-    assert "4" == rows(capsys.readouterr().out)[1][1]
+    above, heads, _ = rows(capsys.readouterr().out)
+    assert ["batch 4, float32"] == above
+    assert ["card", "a step"] == heads[:2]
 
 
 def test_the_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -107,7 +109,7 @@ def test_recurrent_layers(capsys: pytest.CaptureFixture[str]) -> None:
     command.main([f"{OWN}:recurrent"])
 
     printed = capsys.readouterr().out
-    assert {"not known"} == {row[-1] for row in rows(printed)[1:]}
+    assert {"not known"} == {row[-1] for row in rows(printed)[2:]}
     assert "Recurrent layers" in printed
 
 
@@ -172,7 +174,7 @@ def test_time() -> None:
     )
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
 
-    assert 5 == len(rows(called.stdout)) - 1
+    assert 5 == len(rows(called.stdout)[2:])
     assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 40
 
 
