@@ -7,12 +7,12 @@ that are a thousand times too large.
 
 import copy
 import importlib
+import itertools
 import math
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import pairwise
 from typing import Any
 from unittest.mock import Mock, patch
 
@@ -21,6 +21,7 @@ from torch import nn
 from torch.nn.functional import cross_entropy, mse_loss
 
 from graders.checks import require, todo
+from graders.lab.exercise_1 import pretended_cuda
 from lesson_code.benchmarks.how_we_measure import Clockwork
 from lesson_code.lab.models import TinyCNN
 from lesson_code.models import MNISTClassifier
@@ -231,6 +232,33 @@ def is_on_for_float16_only(answer: Any) -> None:
             )
 
 
+def is_for_the_cpu(scaler: torch.amp.GradScaler) -> bool:
+    """Whether a scaler that is on takes a new scale from the CPU: from its own kind alone it does.
+
+    Its scale is another one afterwards.
+    """
+    scaler.scale(torch.ones(()))  # makes its scale, where this is
+    try:
+        scaler.update(torch.tensor(SCALE))
+    except Exception:  # PyTorch says it with an assertion
+        return False
+    return True
+
+
+@todo("2.2", "make the scaler")
+def belongs_to_the_device_type(answer: Any) -> None:
+    """A scaler knows for which kind of device it is."""
+    for device_type in ("cpu", "cuda"):
+        with pretended_cuda(True):
+            scaler = answer.make_scaler(device_type, FLOAT16)
+        require(
+            is_for_the_cpu(scaler) == (device_type == "cpu"),
+            f"a scaler for {device_type!r} when that is the device type",
+            "one for another",
+            "the device type is an argument of the call",
+        )
+
+
 @todo("2.3", "scale the loss")
 def goes_back_from_the_scaled_loss(answer: Any) -> None:
     """The backward pass starts from the scale, or from 1 where there is none."""
@@ -376,7 +404,8 @@ def measures_each_format(answer: Any) -> None:
         batch = torch.rand(size, 1, 28, 28), torch.randint(10, (size,))
         dtypes = (FLOAT32, BFLOAT16) if size == 32 else (FLOAT16,)
         expected = SOLUTION.compare_memory(make_model, batch, dtypes, cpu)
-        found = answer.compare_memory(make_model, batch, dtypes, cpu)
+        seen: set[torch.dtype] = set()
+        found = answer.compare_memory(_noting(make_model, seen), batch, dtypes, cpu)
         require(
             isinstance(found, dict) and found.keys() == expected.keys(),
             "a number of bytes for each of the dtypes",
@@ -391,6 +420,23 @@ def measures_each_format(answer: Any) -> None:
                 "count what the graph keeps for its backward pass while it is there, each storage "
                 "once and no parameters",
             )
+            require(
+                dtype in seen,
+                f"{make_model.__name__} to compute in {_name(dtype)} for that dtype",
+                " and ".join(sorted(map(_name, seen))) or "no forward pass at all",
+                "two formats may take the same bytes; ask for the one that is meant",
+            )
+
+
+def _noting(make_model: Callable[[], nn.Module], seen: set[torch.dtype]) -> Callable[[], nn.Module]:
+    """A maker of models that note in which formats they compute."""
+
+    def make() -> nn.Module:
+        model = make_model()
+        model.register_forward_hook(lambda _, __, scores: seen.add(scores.dtype))
+        return model
+
+    return make
 
 
 KERNEL_S, OTHER_KERNEL_S, LAUNCH_S, FIRST_S = 0.05, 0.04, 0.00002, 0.5
@@ -406,25 +452,51 @@ READINGS_MS = {
 
 @todo("2.7", "compare speed")
 def reads_the_true_time(answer: Any) -> None:
-    """On a device whose clock is turned by hand, each order gives the time that a step takes."""
+    """On a device whose clock is turned by hand, each order gives the time that a step takes.
+
+    Of a single round all counts: what asking takes, and what should be over before it.
+    """
+    for warmup, iters, launch_s in ((WARMUP, ITERS, LAUNCH_S), (1, 1, 0.01)):
+        for kernels_s in ((KERNEL_S, OTHER_KERNEL_S), (OTHER_KERNEL_S, KERNEL_S)):
+            device = Clockwork(launch_s, FIRST_S)
+            step_a, step_b = (Mock(side_effect=partial(device.launch, s)) for s in kernels_s)
+            found = answer.compare_speed(step_a, step_b, device.wait, device.clock, warmup, iters)
+            require(
+                isinstance(found, answer.Speed),
+                "a Speed with two times and their ratio",
+                repr(found),
+                "return Speed(a_s, b_s, ratio)",
+            )
+            _require_times(found, [seconds + launch_s / iters for seconds in kernels_s])
+            calls = [step_a.call_count, step_b.call_count]
+            require(
+                calls == [warmup + iters] * 2,
+                f"{warmup + iters} calls of each step, of which the first {warmup} warm up",
+                calls,
+                "warmup and iters say how often",
+            )
+
+
+@todo("2.7", "compare speed")
+def is_fair_to_both(answer: Any) -> None:
+    """A device that is half as fast from the fifth of ten rounds on is so for both steps."""
     for kernels_s in ((KERNEL_S, OTHER_KERNEL_S), (OTHER_KERNEL_S, KERNEL_S)):
-        device = Clockwork(LAUNCH_S, FIRST_S)
-        step_a, step_b = (Mock(side_effect=partial(device.launch, s)) for s in kernels_s)
-        found = answer.compare_speed(step_a, step_b, device.wait, device.clock, WARMUP, ITERS)
-        require(
-            isinstance(found, answer.Speed),
-            "a Speed with two times and their ratio",
-            repr(found),
-            "return Speed(a_s, b_s, ratio)",
-        )
-        _require_times(found, [seconds + LAUNCH_S / ITERS for seconds in kernels_s])
-        calls = [step_a.call_count, step_b.call_count]
-        require(
-            calls == [WARMUP + ITERS] * 2,
-            f"{WARMUP + ITERS} calls of each step, of which the first {WARMUP} warm up",
-            calls,
-            "warmup and iters say how often",
-        )
+        device, calls = Clockwork(0.0, FIRST_S), itertools.count()
+
+        def step(seconds: float, device: Clockwork = device, calls: Iterator[int] = calls) -> None:
+            slow = next(calls) >= 2 * (WARMUP + 4)
+            device.launch(2 * seconds if slow else seconds)
+
+        steps = [partial(step, seconds) for seconds in kernels_s]
+        found = answer.compare_speed(*steps, device.wait, device.clock, WARMUP, ITERS)
+        for which, own_s, right_s in zip(("first", "second"), found, kernels_s, strict=False):
+            require(
+                math.isclose(own_s, 2 * right_s, rel_tol=0.001),
+                f"{2e3 * right_s:.3f} ms for the {which} step, on a device that takes "
+                f"{1e3 * right_s:.0f} ms in four rounds and twice as long in the six after them",
+                f"{1e3 * own_s:.3f} ms",
+                "in which order are the two asked, and which of their times is returned",
+            )
 
 
 def _require_times(found: tuple[float, float, float], expected: list[float]) -> None:
@@ -577,22 +649,33 @@ def trains_on_a_gpu(answer: Any) -> None:
 
 @todo("2.6", "on a GPU", gpu=True)
 def saves_memory_on_a_gpu(answer: Any) -> None:
-    """The peak of a wide CNN is lower in 16 bits."""
+    """The peak of a wide CNN is lower in 16 bits, whatever else the GPU holds."""
     channels = (1, 128, 128, 128)
 
     def wide() -> nn.Module:
         layers: list[nn.Module] = []
-        for inputs, outputs in pairwise(channels):
+        for inputs, outputs in itertools.pairwise(channels):
             layers += [nn.Conv2d(inputs, outputs, 3, padding=1), nn.ReLU()]
         return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(128, 10))
 
     device = torch.device("cuda", 0)
-    batch = torch.rand(256, 1, 28, 28), torch.randint(10, (256,))
-    found = answer.compare_memory(wide, batch, (FLOAT32, FLOAT16, BFLOAT16), device)
+    batch = torch.rand(64, 1, 28, 28), torch.randint(10, (64,))
+    dtypes = (FLOAT32, FLOAT16, BFLOAT16)
+    expected = SOLUTION.compare_memory(wide, batch, dtypes, device)
+    held = torch.empty(2**29, dtype=torch.uint8, device=device)
+    found = answer.compare_memory(wide, batch, dtypes, device)
+    del held
     for dtype in (FLOAT16, BFLOAT16):
         require(
             0 < found[dtype] < 0.8 * found[FLOAT32],
             f"a lower peak in {_name(dtype)} than in float32",
             f"{found[dtype]:,} bytes and {found[FLOAT32]:,} bytes",
             "set the peak back before each format, and read it after the backward pass",
+        )
+    for dtype in dtypes:
+        require(
+            math.isclose(found[dtype], expected[dtype], rel_tol=0.15),
+            f"a peak about {expected[dtype]:,} bytes above what is there before in {_name(dtype)}",
+            f"{found[dtype]:,} bytes",
+            "the peak comes in the backward pass, and what the GPU held before is not part of it",
         )
