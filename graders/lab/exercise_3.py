@@ -30,6 +30,7 @@ CPU, META, GPU = torch.device("cpu"), torch.device("meta"), torch.device("cuda",
 # 3.1. What TinyCNN saves: the fixed bytes, and those of a sample.
 FLOAT32 = (4, 78_576)
 BFLOAT16 = (10_148, 39_312)  # the copies of the weights in 16 bits are fixed, too
+WITH_LOSS = (4, 7_144)  # of a layer with 1,000 classes, of which the loss keeps 4,008
 SIZES = [8, 16, 32]
 TOLERANCE = 0.02
 
@@ -58,13 +59,22 @@ LESS = 0.6
 
 @todo("3.1", "measure memory for each batch size")
 def measures_what_backward_needs(answer: Any) -> None:
-    """The bytes of TinyCNN in float32, and under autocast, where a part does not grow."""
+    """The bytes of TinyCNN in float32, and under autocast, where a part does not grow.
+
+    Of one layer with many classes, the loss keeps most.
+    """
     _require_line(answer, TinyCNN, FLOAT32, "TinyCNN")
     _require_line(
         answer,
         lambda: UnderAutocast(TinyCNN(), torch.bfloat16),
         BFLOAT16,
         "TinyCNN under bfloat16 autocast",
+    )
+    _require_line(
+        answer,
+        lambda: nn.Sequential(nn.Flatten(), nn.Linear(784, 1000)),
+        WITH_LOSS,
+        "a single layer with 1,000 classes",
     )
 
 
@@ -96,7 +106,8 @@ def _require_line(
             f"{bytes_:,}",
             "read the meter before backward, while the loss is still there"
             if bytes_ == 0
-            else "make a batch of the size that the row names, and leave out nothing but parameters"
+            else "make a batch of the size that the row names, and leave out nothing but "
+            "parameters: inputs, activations and what the loss keeps all count"
             if bytes_ < wanted
             else "parameters are there whatever the batch; tell the meter to leave them out",
         )
