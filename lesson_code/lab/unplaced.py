@@ -38,8 +38,9 @@ class Unplaced:
     def to(self, *args: Any, **kwargs: Any) -> torch.Tensor:
         """The tensor itself, if it goes to the right device."""
         places = (str, int, torch.device, torch.Tensor)
-        if not any(isinstance(value, places) for value in (*args, *kwargs.values())):
-            raise NotPlacedError(f"{self._name} was given a type by .to(), and no device")
+        given = [value for value in (*args, *kwargs.values()) if not isinstance(value, bool)]
+        if not any(isinstance(value, places) for value in given):
+            raise NotPlacedError(f"{self._name} was given no device by .to()")
         try:
             moved = self._tensor.to(*args, **kwargs)
         except (RuntimeError, AssertionError):  # no such device here
