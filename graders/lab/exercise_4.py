@@ -8,6 +8,7 @@ import contextlib
 import copy
 import importlib
 import io
+import itertools
 import json
 import math
 import os
@@ -34,6 +35,7 @@ from graders.checks import WrongAnswerError, advise, require, todo
 from graders.lab.exercise_1 import pretended_cuda
 from graders.lab.exercise_2 import (
     Probe,
+    is_for_the_cpu,
     require_backward_outside,
     require_loss_inside,
 )
@@ -49,10 +51,11 @@ from lesson_code.saved_tensors import SavedBytes
 # Judges a part of an answer against the same part done right. Its name begins with a digit.
 SOLUTION: Any = importlib.import_module("lesson_code.lab.solution.04_accelerated_training")
 
-CPU = torch.device("cpu")
+CPU, SECOND_GPU = torch.device("cpu"), torch.device("cuda", 1)
 FLOAT32, BFLOAT16, FLOAT16 = torch.float32, torch.bfloat16, torch.float16
 SCALE = 1024.0
 SPEEDUP_ON_A_GPU = 3.0
+LAUNCH_S = 0.00002
 CLOCKS = ("time", "monotonic", "perf_counter")
 
 
@@ -110,6 +113,12 @@ def sets_up_what_was_asked_for(answer: Any) -> None:
             "one that is on" if run.scaler.is_enabled() else "one that is off",
             "float16 alone is short of range; and the scaler wants to know the device's type",
         )
+        require(
+            not run.scaler.is_enabled() or is_for_the_cpu(run.scaler),
+            "a scaler for the CPU in a run on the CPU",
+            "one for something else",
+            "the scaler wants to know the type of the device, which is a word",
+        )
     sizes = [len(y) for _, y in run.train_loader]
     require(
         sizes == [32, 32, 32],
@@ -137,6 +146,14 @@ def sets_up_what_was_asked_for(answer: Any) -> None:
         f"training batches that hold all {samples:,} samples",
         f"batches that hold {dealt:,}",
         "the last batch may be smaller; keep it",
+    )
+    unlimited = answer.start_run(answer.read_options(["--device", "cpu"]))
+    dealt, samples = len(unlimited.train_loader.dataset), len(SOLUTION.build_data()[0])
+    require(
+        dealt == samples,
+        f"all {samples:,} samples for training without --limit-batches",
+        f"{dealt:,}",
+        "without the option it is None",
     )
     require(
         whole.train_loader.num_workers == 1,
@@ -228,10 +245,16 @@ def refuses_a_gpu_that_is_not_there(answer: Any) -> None:
 
 @todo("4.1", "set the run up")
 def takes_a_gpu_that_is_there(answer: Any) -> None:
-    """``--device auto`` chooses a GPU that is found; the model stays where it can be."""
-    for precision in ("fp32", "fp16"):
+    """Where a GPU is found, the option decides; the model stays where it can be."""
+    for device, precision in (
+        ("auto", "fp32"),
+        ("auto", "fp16"),
+        ("cuda", "tf32"),
+        ("cpu", "fp32"),
+    ):
+        what = f"--device {device} --precision {precision} where a GPU is found"
         model = _probe()
-        options = _options(answer, "--device", "auto", "--precision", precision)
+        options = _options(answer, "--device", device, "--precision", precision)
         with (
             pretended_cuda(True),
             keeping_switches(),
@@ -241,20 +264,32 @@ def takes_a_gpu_that_is_there(answer: Any) -> None:
         ):
             try:
                 run = answer.start_run(options)
+            except InputError as refusal:
+                require(False, f"a run for {what}", str(refusal), "ask whether a GPU is found now")
             except (RuntimeError, AssertionError):  # it really asked for the GPU
                 continue
-        require(
-            run.device.type == "cuda",
-            "a run on the GPU for --device auto where one is found",
-            f"one on {run.device}",
-            "ask whether a GPU is found now",
-        )
-        require(
-            run.scaler.is_enabled() == (precision == "fp16"),
-            f"a scaler that is {'on' if precision == 'fp16' else 'off'} for {precision} on a GPU",
-            "one that is on" if run.scaler.is_enabled() else "one that is off",
-            "float16 alone is short of range; and the scaler wants to know the device's type",
-        )
+        _require_run_where_a_gpu_is(run, "cpu" if device == "cpu" else "cuda", precision, what)
+
+
+def _require_run_where_a_gpu_is(run: Any, kind: str, precision: str, what: str) -> None:
+    require(
+        run.device.type == kind,
+        f"a run on {kind} for {what}",
+        f"one on {run.device}",
+        "the option comes first; for auto, ask whether a GPU is found now",
+    )
+    require(
+        run.scaler.is_enabled() == (precision == "fp16"),
+        f"a scaler that is {'on' if precision == 'fp16' else 'off'} for {what}",
+        "one that is on" if run.scaler.is_enabled() else "one that is off",
+        "float16 alone is short of range; and the scaler wants to know the device's type",
+    )
+    require(
+        not run.scaler.is_enabled() or not is_for_the_cpu(run.scaler),
+        f"a scaler for the GPU for {what}",
+        "one for the CPU",
+        "the scaler wants to know the device's type",
+    )
 
 
 def _options(answer: Any, *arguments: str, limit: str = "3") -> Any:
@@ -463,7 +498,7 @@ def _require_weights(found: nn.Module, right: nn.Module, bound: float, what: str
 @todo("4.3", "evaluate in the same type")
 def evaluates_without_a_trace(answer: Any) -> None:
     """Evaluation mode, no graph, autocast; and everything as before when it is done."""
-    for training in (True, False):
+    for training, dtype in ((True, BFLOAT16), (False, FLOAT16), (True, FLOAT32)):
         model = _probe().train(training)
         meter = SavedBytes(model)
         seen: list[tuple[bool, int]] = []  # training mode, and bytes kept so far
@@ -478,7 +513,7 @@ def evaluates_without_a_trace(answer: Any) -> None:
 
         model.register_forward_hook(look)
         with meter:
-            answer.evaluate(model, UnplacedLoader(_batches([8, 8]), CPU), CPU, BFLOAT16)
+            answer.evaluate(model, UnplacedLoader(_batches([8, 8]), CPU), CPU, dtype)
         kept = max((count for _, count in seen), default=0)
         require(
             not any(mode for mode, _ in seen),
@@ -505,8 +540,8 @@ def evaluates_without_a_trace(answer: Any) -> None:
             "note the mode before you change it",
         )
         require(
-            model.seen.computed_in == BFLOAT16,
-            "a model that computes in bfloat16 when that is the dtype",
+            model.seen.computed_in == dtype,
+            f"a model that computes in {_name(dtype)} when that is the dtype",
             _name(model.seen.computed_in),
             "evaluate in the type in which you trained",
         )
@@ -585,6 +620,76 @@ def says_that_a_cpu_keeps_no_count(answer: Any) -> None:
         )
 
 
+class _Books:
+    """What PyTorch's books say of the second of two GPUs; the first one is never used.
+
+    Who ran before the step has left a higher mark than it will.
+    """
+
+    def __init__(self) -> None:
+        self.allocated, self.peak, self.reserved = random.sample(range(2**20, 2**21), 3)
+        self.peak += 2**26
+        self.reserved += 2**27
+        self.before, self.calls = self.allocated, 0
+
+    def step(self) -> None:
+        """Take much, give back most, and keep a bit."""
+        self.calls += 1
+        self.peak = max(self.peak, self.allocated + 2**24)
+        self.allocated += 2**22
+
+    def reset(self, device: Any) -> None:
+        """Let the highest mark be what is taken now."""
+        if self._is_here(device):
+            self.peak = self.allocated
+
+    def read(self, device: Any = None) -> dict[str, Any]:
+        """As ``torch.cuda.memory_stats_as_nested_dict`` does."""
+        here = self._is_here(device)
+        allocated = {"current": self.allocated * here, "peak": self.peak * here}
+        reserved = {"current": self.reserved * here, "peak": (self.reserved + 2**23) * here}
+        return {"allocated_bytes": {"all": allocated}, "reserved_bytes": {"all": reserved}}
+
+    @staticmethod
+    def _is_here(device: Any) -> bool:
+        return device is not None and torch.device(device).index == SECOND_GPU.index
+
+
+@todo("4.4", "measure memory")
+def reads_the_books_of_a_gpu(answer: Any) -> None:
+    """With books in the place of a GPU's: what is taken, the step's own peak, what is held."""
+    books = _Books()
+    with (
+        pretended_cuda(True),
+        patch("torch.cuda.synchronize"),
+        patch("torch.cuda.memory.memory_stats_as_nested_dict", books.read),
+        patch("torch._C._cuda_resetPeakMemoryStats", books.reset, create=True),
+    ):
+        try:
+            found = answer.profile_memory(books.step, SECOND_GPU)
+        except (RuntimeError, AssertionError):  # it really asked for the GPU
+            return
+    require(books.calls == 1, "one call of the step", f"{books.calls} calls", "run it once")
+    right = {
+        "allocated_bytes": (books.before + 2**22, "in tensors after the step"),
+        "peak_bytes": (books.before + 2**24, "at the most during the step"),
+        "reserved_bytes": (books.reserved, "held from the driver"),
+    }
+    require(
+        isinstance(found, dict) and found.keys() == right.keys(),
+        f"numbers for {', '.join(right)} on a GPU",
+        repr(found),
+        "the docstring names the keys",
+    )
+    for key, (bytes_, what) in right.items():
+        require(
+            found[key] == bytes_,
+            f"{bytes_:,} bytes as {key!r} where so much is {what}, on {SECOND_GPU}",
+            repr(found[key]),
+            "PyTorch keeps several counts; which one, of which device, and since when",
+        )
+
+
 @todo("4.4", "on a GPU", gpu=True)
 def forgets_the_peak_before(answer: Any) -> None:
     """The peak is the step's own."""
@@ -606,17 +711,25 @@ def forgets_the_peak_before(answer: Any) -> None:
 @todo("4.5", "compare configurations")
 def reads_the_clock_properly(answer: Any) -> None:
     """On a device whose truth is known: three steps of 50, 20 and 100 milliseconds."""
-    for warmup, iters, repeats in ((2, 10, 5), (2, 10, 1), (1, 5, 3)):
-        _require_true_readings(answer, warmup, iters, repeats)
+    for warmup, iters, repeats, launch_s in (
+        (2, 10, 5, LAUNCH_S),
+        (2, 10, 1, LAUNCH_S),
+        (1, 5, 3, LAUNCH_S),
+        (2, 1, 3, 0.01),
+    ):
+        _require_true_readings(answer, warmup, iters, repeats, launch_s)
 
 
-def _require_true_readings(answer: Any, warmup: int, iters: int, repeats: int) -> None:
-    device = Clockwork(launch_s=0.00002, first_s=0.0)
-    launch_s = 0.00002 / iters
+def _require_true_readings(
+    answer: Any, warmup: int, iters: int, repeats: int, asking_s: float
+) -> None:
+    device = Clockwork(launch_s=asking_s, first_s=0.0)
+    launch_s = asking_s / iters
+    calls: dict[float, int] = {}
     device.launch(1.0)  # somebody else's work is still in the queue
     work_s = {"slow": 0.05, "quick": 0.02, "slowest": 0.1}
     configs = [
-        answer.Config(name, _step(device, seconds), samples=64, peak_bytes=number)
+        answer.Config(name, _step(device, seconds, calls), samples=64, peak_bytes=number)
         for number, (name, seconds) in enumerate(work_s.items(), 1)
     ]
     rows = answer.run_benchmark(
@@ -641,12 +754,47 @@ def _require_true_readings(answer: Any, warmup: int, iters: int, repeats: int) -
             row.peak_bytes,
             "pass it on",
         )
+        require(
+            calls[seconds] == warmup + repeats * iters,
+            f"{warmup + repeats * iters} calls of {row.name!r} with warmup={warmup}, "
+            f"iters={iters} and repeats={repeats}",
+            calls[seconds],
+            "the docstring says what the three numbers count",
+        )
 
 
-def _step(device: Clockwork, seconds: float) -> Any:
+@todo("4.5", "compare configurations")
+def is_fair_to_all(answer: Any) -> None:
+    """A device that is half as fast from the third of five rounds on is so for each step."""
+    device, calls = Clockwork(launch_s=0.0, first_s=0.0), itertools.count()
+    warmup, iters, repeats = 1, 2, 5
+    work_s = {"slow": 0.05, "quick": 0.02}
+
+    def step(seconds: float) -> None:
+        slow = next(calls) >= len(work_s) * (warmup + 2 * iters)
+        device.launch(2 * seconds if slow else seconds)
+
+    configs = [answer.Config(name, partial(step, s), samples=64) for name, s in work_s.items()]
+    rows = answer.run_benchmark(configs, device.wait, device.clock, warmup, iters, repeats)
+    for row, (name, seconds) in zip(rows, work_s.items(), strict=True):
+        require(
+            math.isclose(row.seconds, 2 * seconds, rel_tol=1e-3),
+            f"{2e3 * seconds:.3f} ms for {name!r}, on a device that takes {1e3 * seconds:.0f} ms "
+            "in two rounds and twice as long in the three after them",
+            f"{1e3 * row.seconds:.3f} ms",
+            "what is a round, in which order are the steps asked, and which round counts",
+        )
+
+
+def _step(device: Clockwork, seconds: float, calls: dict[float, int]) -> Any:
     """A step of which the first call takes longer, a later one much, and one a bit less."""
     extra = iter([0.5, *[0.0] * 14, -0.01, *[0.0] * 9, 1.0])
-    return lambda: device.launch(seconds + next(extra, 0.0))
+
+    def step() -> None:
+        calls[seconds] = calls.get(seconds, 0) + 1
+        device.launch(seconds + next(extra, 0.0))
+
+    return step
 
 
 def _require_close(
@@ -899,8 +1047,10 @@ def resumes_on_a_gpu(answer: Any) -> None:
     with _file() as path:
         for run in runs[:1]:
             SOLUTION.train_run(run, _options(answer, "--epochs", "1"))
+            saved = torch.cuda.get_rng_state()
             answer.save_state(path, run.model, run.optimizer, run.scaler, 1, run.order)
         for run in (runs[1], _start(answer)):
+            torch.rand(8, device="cuda")  # another random state
             epoch = answer.load_state(path, run.model, run.optimizer, run.scaler, run.order)
             same = torch.equal(_row(run.model).cpu(), _row(runs[0].model).cpu())
             require(
@@ -908,6 +1058,12 @@ def resumes_on_a_gpu(answer: Any) -> None:
                 f"the weights of the GPU's run on {run.device.type}, and 1",
                 f"{'the same' if same else 'other'} weights and {epoch}",
                 "map the tensors to where the model is; generators want their state on the CPU",
+            )
+            require(
+                run.device.type == "cpu" or torch.equal(torch.cuda.get_rng_state(), saved),
+                "the GPU's random state as saved",
+                "another",
+                "a GPU has a generator of its own, which dropout draws from",
             )
 
 
