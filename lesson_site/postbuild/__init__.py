@@ -1,9 +1,10 @@
 """The pass over the built site: what no Markdown extension can see, since it needs every page.
 
-It packs notebooks, labs and forecast for work elsewhere, takes the comments out of our files and
-what scripts need later out of pages, leads old addresses to new ones, drops
-what nothing matches from the theme's style sheets, checks each page's links, hosts, leftovers and
-size, and then writes the Content-Security-Policy into all of them. A second run changes nothing.
+It packs notebooks, labs and forecast for work elsewhere, gives the executed notebook's page the
+site's own dress, takes the comments out of our files and what scripts need later out of pages,
+leads old addresses to new ones, drops what nothing matches from the theme's style sheets, checks
+each page's links, hosts, leftovers and size, and then writes the Content-Security-Policy into all
+of them. A second run changes nothing.
 """
 
 from pathlib import Path
@@ -21,6 +22,7 @@ from lesson_site.postbuild.comments import strip_comments
 from lesson_site.postbuild.documents import Document, read_documents
 from lesson_site.postbuild.leftovers import leftover_problems
 from lesson_site.postbuild.links import link_problems, stylesheet_and_script_problems
+from lesson_site.postbuild.notebook import tidy_notebook
 from lesson_site.postbuild.policy import policy_of, policy_problems, with_policy
 from lesson_site.postbuild.redirects import write_redirects
 from lesson_site.postbuild.rules import drop_unmatched_rules, join_sheets
@@ -47,6 +49,7 @@ def finish(folder: Path) -> tuple[list[str], list[Size]]:
     pack_exercises(folder)
     pack_measuring(folder)
     pack_forecast(folder)
+    tidy_notebook(folder)
     strip_comments(folder)
     move_apart(folder)
     write_redirects(folder)

@@ -143,7 +143,8 @@ Visits = Callable[[str], dict[Look, Visit]]
 def addresses() -> list[str]:
     """The address of every page, read off the folder of pages, and of the page for lost readers."""
     docs = REPOSITORY / "docs"
-    pages = [page.relative_to(docs) for page in docs.rglob("*.md")]
+    sources = (*docs.rglob("*.md"), docs / "notebooks/as-it-ran.ipynb")
+    pages = [page.relative_to(docs) for page in sources]
     found = [
         page.parent if page.name == "index.md" else page.with_suffix("")
         for page in pages
