@@ -50,6 +50,7 @@ LOG_NOTE = "Logarithmic axis: equal steps multiply alike."
 HALF_LINE = 15  # letters for which half of a telephone has room, behind a sample
 LARGE, SMALL = 6, 4  # radii of a mark, in pixels
 ALIKE = 1.05  # a quotient below this is not written
+BESIDE = 32  # percent of the width that the words of a band need
 
 
 def draw(description: Description) -> tuple[list[Node], int]:
@@ -127,7 +128,7 @@ def _group(group: Group, rows: Sequence[Row], axis: Axis, y: int) -> tuple[list[
         nodes.append(_text(0, y, f"{label}: {said(row.mark)}"))
         compared = axis.log and any(row is other for other in alike[1:])
         nodes += _marked(row, alike[0] if compared else None, axis, y + 13)
-        y += 20
+        y += 36 if _is_wide(row.mark, axis) else 20
     for limit in group.limits:
         if limit.mark.value is None:
             continue
@@ -155,11 +156,20 @@ def _marked(row: Row, base: Row | None, axis: Axis, y: int) -> list[Node]:
         low, high = (100 * axis.share(end) for end in (row.mark.low, row.mark.high))
         nodes.append(_line(low, high, y, y, f"band c{row.color}"))
         nodes += [_line(end, end, y - 7, y + 7, f"cap c{row.color}") for end in (low, high)]
-        if row.mark.kind == "forecast":
-            nodes += _beside(low, high, y, row.mark.band, 32, "")
+        if _is_wide(row.mark, axis):
+            nodes.append(_text((low + high) / 2, y + 21, row.mark.band, "small middle"))
+        elif row.mark.kind == "forecast":
+            nodes += _beside(low, high, y, row.mark.band, BESIDE, "")
     if axis.log or row.mark.kind == "published":
         nodes.append(_point(at, y, _css(row.mark, row.own), row.color))
     return nodes
+
+
+def _is_wide(mark: Mark, axis: Axis) -> bool:
+    """Whether a forecast's band leaves no room for its words beside it, so that they go below."""
+    if mark.kind != "forecast" or mark.low is None or mark.high is None:
+        return False
+    return 100 * axis.share(mark.low) < BESIDE and 100 * axis.share(mark.high) > 100 - BESIDE
 
 
 def _ratio(first: float, value: float, axis: Axis, y: int) -> list[Node]:

@@ -78,6 +78,7 @@ const HALF_LINE = 15;
 const LARGE = 6;
 const SMALL = 4;
 const ALIKE = 1.05;
+const BESIDE = 32;
 /** @type {[number, string][]} */
 const PREFIXES = [[1e6, "M"], [1e3, "k"]];
 const RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹";
@@ -215,7 +216,7 @@ function groupOf({ title, rows: own, limits = [], card = "" }, axis, y) {
     const x = 100 * share(axis, row.mark.value ?? 0);
     const guessed = row.guess ? `, ${YOUR_GUESS}` : "";
     spots.push({ x, y: y + 13, label: `${named(title)}, ${named(row.label)}${guessed}`, mark: row.mark });
-    y += 20;
+    y += isWide(row.mark, axis) ? 36 : 20;
   }
   for (const { label, color, mark } of limits) {
     if (!known(mark)) continue;
@@ -250,10 +251,17 @@ function marked({ color, mark, own = false }, base, axis, y) {
     const high = 100 * share(axis, mark.high);
     nodes.push(line(low, high, y, y, `band c${color}`));
     nodes.push(...[low, high].map((end) => line(end, end, y - 7, y + 7, `cap c${color}`)));
-    if (kindOf(mark) === "forecast") nodes.push(...beside(low, high, y, mark.band ?? "", 32, ""));
+    if (isWide(mark, axis)) nodes.push(text((low + high) / 2, y + 21, mark.band ?? "", "small middle"));
+    else if (kindOf(mark) === "forecast") nodes.push(...beside(low, high, y, mark.band ?? "", BESIDE, ""));
   }
   if (axis.log || kindOf(mark) === "published") nodes.push(point(at, y, cssOf(mark, own), color));
   return nodes;
+}
+
+/** Whether a forecast's band leaves no room for its words beside it. @param {Mark} mark @param {Axis} axis */
+function isWide(mark, axis) {
+  if (kindOf(mark) !== "forecast" || mark.low === undefined || mark.high === undefined) return false;
+  return 100 * share(axis, mark.low) < BESIDE && 100 * share(axis, mark.high) > 100 - BESIDE;
 }
 
 /** @param {number} first @param {number} value @param {Axis} axis @param {number} y @returns {Node[]} */
