@@ -53,6 +53,11 @@ class Section:
         """What the list of sections says below it: the page's front matter has it, or nobody."""
         return str(self.markdown.front_matter.get("milestone", ""))
 
+    @property
+    def aim(self) -> str:
+        """What its reader learns to do, as words that follow "to"; empty if nobody wrote them."""
+        return str(self.markdown.front_matter.get("aim", ""))
+
 
 class _Loader(yaml.SafeLoader):
     """Reads ``mkdocs.yml``, whose tags mean something to MkDocs alone."""

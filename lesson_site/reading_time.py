@@ -76,13 +76,17 @@ def _words(text: str) -> int:
 
 
 class ReadingTime(Treeprocessor):
-    """Say under the title which section a page is, and how long it takes."""
+    """Say under the title which section a page is, how long it takes, and what one learns to do."""
 
     def run(self, root: etree.Element) -> None:
         """Add the line after the first h1, on a section and on the page that lists them."""
         source, all_sections = current_page(self.md).source, sections()
         section, of = section_of(source), len(all_sections)
         if section:
+            if section.aim:
+                aim = etree.Element("p", {"class": "page-aim"})
+                aim.text = f"You learn to {section.aim}"
+                _after_title(root, aim)
             said = f"Section {section.number} of {of} · {in_words(minutes(section.markdown))}"
             _after_title(root, _position(said, scale(section.number, of), self.md))
         elif all_sections and source == all_sections[0].source.with_name("index.md"):

@@ -72,6 +72,18 @@ def test_a_page_says_where_it_stands(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("lesson")
+def test_a_page_says_what_one_learns_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What its front matter has as its aim is below its position; without one nothing is."""
+    page = Path("docs/gpu-training/two.md")
+    page.write_text("---\naim: save & load.\n---\n\n# Title\n", encoding="utf-8")
+
+    html = convert(monkeypatch, "two.md")
+
+    assert '</svg></p><p class="page-aim">You learn to save &amp; load.</p>' in html
+    assert "page-aim" not in convert(monkeypatch, "one.md")
+
+
+@pytest.mark.usefixtures("lesson")
 def test_a_minute_is_not_a_minutes(monkeypatch: pytest.MonkeyPatch) -> None:
     """One minute is written in the singular."""
     assert "Section 1 of 3 · 1 minute<" in convert(monkeypatch, "one.md")
