@@ -3,13 +3,13 @@
 Python says and draws one choice; the element ``forecast-gpu`` comes with the first other one.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from html import escape
 
 from markdown import Markdown
 
 from lesson_code.forecast.cards import read_cards
+from lesson_site.apart import apart
 from lesson_site.charts.drawing import draw, to_svg
 from lesson_site.errors import PageError
 from lesson_site.fences import Options, fence
@@ -44,12 +44,9 @@ def forecast(source: str, options: Options, md: Markdown) -> str:
 
 def _instrument() -> str:
     """The choices, what they come to, and the data with which the browser goes on."""
-    data = json.dumps(payload(), ensure_ascii=False, separators=(",", ":"))
-    # In single quotes the many double ones stay as they are, which is shorter.
-    data = escape(data, quote=False).replace("'", "&#39;")
     told = tell(FIRST_CHOICE)
     return (
-        f"<forecast-gpu data-payload='{data}'>{_controls(FIRST_CHOICE)}"
+        f"<forecast-gpu{apart(payload())}>{_controls(FIRST_CHOICE)}"
         f'<div class="forecast-says" role="status">{_sentences(told)}</div>'
         f'<div class="chart-frame">{_drawn(told)}</div>{_table(told)}</forecast-gpu>'
     )

@@ -105,6 +105,23 @@ def test_choices_change_what_is_said_drawn_and_listed(forecast: Page) -> None:
     expect_told(forecast, Choice("h100", "mnist", 4096, "float32", host=host))
 
 
+def test_without_its_data_the_page_says_so_and_tries_again(browser: Browser, site: str) -> None:
+    """What is written stays for the first choice; the next one follows once the data comes."""
+    page = new_context(browser, LOOKS[0]).new_page()
+    page.route("**/assets/data/*.json", lambda route: route.abort())
+    page.goto(site + PAGE)
+    message = page.locator("forecast-gpu [role=status].drop-message")
+
+    choose(page, model="mnist")
+
+    expect(message).to_contain_text("did not load")
+    page.unroute("**/assets/data/*.json")
+    choose(page, host="10")
+    expect_told(page, Choice("t4", "mnist", 64, "float32", host=Host(10e-6, 10e-6, 10e-6)))
+    expect(message).to_have_text("")
+    page.context.close()
+
+
 def test_the_layout_is_asked_for_where_there_are_convolutions(forecast: Page) -> None:
     """A model without any leaves nothing to choose."""
     layout = forecast.locator("select[name=layout]")

@@ -20,7 +20,7 @@ def fence(show: str) -> str:
 
 def test_the_page_carries_what_its_script_needs() -> None:
     """Every card, and at least one counted step of every model."""
-    found = re.search(r"data-payload='(.*?)'", fence("instrument"))
+    found = re.search(r'data-apart="(.*?)"', fence("instrument"))
 
     assert found
     payload = json.loads(unescape(found[1]))

@@ -1,11 +1,12 @@
 // <forecast-gpu>: the reader chooses card, model, batch, format, layout and host; sentences, bars and
-// the table of all cards follow. Until then the page has those that Python wrote for one choice.
+// the table of all cards follow. Until then the page has those that Python wrote for one choice, and
+// the counts and rates of all others are not loaded.
 //
 // A file of the reader's own model becomes one more model; it is read here and sent nowhere.
 
 import { draw, toElement } from "./chart/drawing.js";
 import { batchesOf, crossing, crossingTitle, stepOf, tell } from "./forecast/told.js";
-import { MACHINE, browserRecord, chooseCard, chosenCard } from "./record.js";
+import { MACHINE, apart, browserRecord, chooseCard, chosenCard } from "./record.js";
 
 /** @typedef {import("./forecast/told.js").Payload} Payload */
 /** @typedef {import("./forecast/told.js").Choice} Choice */
@@ -16,6 +17,7 @@ import { MACHINE, browserRecord, chooseCard, chosenCard } from "./record.js";
 const OWN = "own"; // the model of the reader's file
 const RACED = "mnist"; // the model that the race trains
 const MICROSECOND = 1e-6;
+const MISSING = "The forecasts of other choices did not load: what is written here is for the first one. Choose again to try once more.";
 /** @type {[device: string, label: string][]} */
 const RACERS = [
   ["cuda", "your GPU, in PyTorch"],
@@ -28,28 +30,45 @@ const RACERS = [
 const made = (tag, text = "") => Object.assign(document.createElement(tag), { textContent: text });
 
 export class ForecastGpu extends HTMLElement {
-  /** @type {Payload} */
-  #payload = JSON.parse(this.dataset.payload ?? "{}");
+  /** @type {Payload} known once #load says so */
+  #payload = /** @type {any} */ (null);
+  /** @type {Promise<Payload> | undefined} */
+  #loading;
   /** @type {OwnModel | null} */
   #own = null;
 
   connectedCallback() {
     addEventListener("card-changed", this.#onCard);
-    addEventListener("own-machine-changed", this.#draw);
+    addEventListener("own-machine-changed", this.#onMachine);
     this.#onCard();
   }
 
   disconnectedCallback() {
     removeEventListener("card-changed", this.#onCard);
-    removeEventListener("own-machine-changed", this.#draw);
+    removeEventListener("own-machine-changed", this.#onMachine);
+  }
+
+  /** Whether what every choice is forecast from is there; where it can't be loaded a sentence says so. */
+  async #load() {
+    try {
+      this.#loading ??= apart(this);
+      this.#payload ??= await this.#loading;
+      return true;
+    } catch {
+      this.#loading = undefined;
+      this.#say(MISSING, true);
+      return false;
+    }
   }
 
   /** lesson.js hands over what the reader did here. @param {Element} part @param {string} value */
   async use(part, value) {
+    if (!(await this.#load())) return;
+    if (this.querySelector(".drop-message")?.textContent === MISSING) this.#say("");
     if (part instanceof HTMLInputElement) return this.#take([...(part.files ?? [])]);
     const list = /** @type {HTMLSelectElement} */ (part);
     list.value = value; // waking up has put the card that was kept in its place
-    if (list.name === "model") this.#offerBatches();
+    if (list.name !== "batch") this.#offerBatches(); // a model may have been chosen when nothing came
     if (list.name === "card") chooseCard(value);
     else await this.#draw();
   }
@@ -63,9 +82,14 @@ export class ForecastGpu extends HTMLElement {
     return this.#payload.models[this.#list("model").value];
   }
 
-  #onCard = () => {
+  #onMachine = async () => {
+    if (await this.#load()) await this.#draw();
+  };
+
+  #onCard = async () => {
+    if (!(await this.#load())) return;
     this.#list("card").value = chosenCard(Object.keys(this.#payload.cards));
-    this.#draw();
+    await this.#draw();
   };
 
   #offerBatches() {
