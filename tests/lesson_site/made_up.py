@@ -2,6 +2,7 @@
 
 import math
 import re
+from functools import cache
 
 import pytest
 
@@ -52,8 +53,9 @@ def results(kind: str) -> list[Result]:
     return [result(cases, gpu=None if kind == "cpu" else "A GPU")]
 
 
+@cache
 def store(kind: str) -> Store:
-    """The real catalogue with results of that kind."""
+    """The real catalogue with results of that kind; the same for all, so nobody may change it."""
     return Store(read_catalogue(), results(kind))
 
 
