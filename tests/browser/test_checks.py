@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
-from tests.browser.conftest import AXE, small_site
+from tests.browser.conftest import AXE, EACH_PAGE_IN, Look, small_site
 from tests.building import REPOSITORY
 
 NAV = """\
@@ -538,13 +538,10 @@ def test_print_shows_questions_choices_and_answers(open_page: Opener) -> None:
     expect(page.locator("#pick .check-lines").get_by_text("backward")).to_be_visible()
 
 
-@pytest.mark.parametrize("width", [1280, 390])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_no_accessibility_violation_and_no_overflow(
-    open_page: Opener, width: int, scheme: str
-) -> None:
+@pytest.mark.parametrize("look", EACH_PAGE_IN, ids=str)
+def test_no_accessibility_violation_and_no_overflow(open_page: Opener, look: Look) -> None:
     """Asking, with a message, committed and restored: axe finds nothing, nothing sticks out."""
-    page = open_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    page = open_page(viewport={"width": look.width, "height": 900}, color_scheme=look.scheme)
 
     assert violations(page) == []
     for name in KINDS:

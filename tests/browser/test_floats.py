@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
 from lesson_code.gpu_training.float_formats import BFLOAT16, E4M3, FLOAT16
 from lesson_site.floats import gradients, words
-from tests.browser.conftest import AXE, small_site
+from tests.browser.conftest import AXE, EACH_PAGE_IN, Look, small_site
 from tests.building import REPOSITORY
 
 NAV = """\
@@ -231,13 +231,10 @@ def test_print_has_no_controls(open_floats: Opener) -> None:
     expect(page.get_by_role("table")).to_have_count(3)
 
 
-@pytest.mark.parametrize("width", [1280, 390])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_no_accessibility_violation_and_no_overflow(
-    open_floats: Opener, width: int, scheme: str
-) -> None:
+@pytest.mark.parametrize("look", EACH_PAGE_IN, ids=str)
+def test_no_accessibility_violation_and_no_overflow(open_floats: Opener, look: Look) -> None:
     """In both formats and at both ends of the slider axe finds nothing and nothing sticks out."""
-    page = open_floats(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    page = open_floats(viewport={"width": look.width, "height": 900}, color_scheme=look.scheme)
     page.evaluate(AXE.read_text(encoding="utf-8"))
 
     for kind, power in (("float16", "0"), ("bfloat16", "32")):

@@ -14,7 +14,7 @@ from lesson_site.forecast.instrument import FIRST_CHOICE, SIX_CARDS
 from lesson_site.forecast.told import Choice, crossing, tell
 from results.reader_card import on_card
 from results.store import open_store
-from tests.browser.conftest import AXE, LOOKS, OVERFLOWS, RUN_AXE, Visits, new_context
+from tests.browser.conftest import AXE, EACH_PAGE_IN, LOOKS, OVERFLOWS, RUN_AXE, Visits, new_context
 
 PAGE = "benchmarks/forecast/"
 LESSON = "gpu-training/when-a-gpu-helps/"
@@ -279,9 +279,9 @@ def test_a_race_of_ones_own_is_a_measured_bar(forecast: Page, site: str) -> None
     expect(forecast.locator(".chart-drawing")).to_contain_text("your browser’s GPU: 10.0")
 
 
-@pytest.mark.parametrize("look", LOOKS, ids=str)
+@pytest.mark.parametrize("look", EACH_PAGE_IN, ids=str)
 def test_after_a_choice_axe_finds_no_barrier(browser: Browser, site: str, look: Any) -> None:
-    """In both palettes, wide and narrow, with a file taken in; nothing runs out of the screen."""
+    """Light and wide, dark and narrow, with a file taken in; nothing runs out of the screen."""
     context = new_context(browser, look)
     page = context.new_page()
     page.goto(site + PAGE)

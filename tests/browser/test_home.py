@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.conftest import AXE, QuietServer
+from tests.browser.conftest import AXE, EACH_PAGE_IN, Look, QuietServer
 
 GUESS = "GPU, more than 10 times as fast"
 
@@ -17,17 +17,16 @@ def home(browser: Browser, server: QuietServer, **options: object) -> Page:
     return page
 
 
-@pytest.mark.parametrize("width", [1280, 390])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("look", EACH_PAGE_IN, ids=str)
 def test_a_guess_is_answered_for_every_training(
-    browser: Browser, server: QuietServer, built_site: object, width: int, scheme: str
+    browser: Browser, server: QuietServer, built_site: object, look: Look
 ) -> None:
     """By keyboard, with less motion; each state is clean and fits the page."""
     page = home(
         browser,
         server,
-        viewport={"width": width, "height": 900},
-        color_scheme=scheme,
+        viewport={"width": look.width, "height": 900},
+        color_scheme=look.scheme,
         reduced_motion="reduce",
     )
     page.evaluate(AXE.read_text(encoding="utf-8"))

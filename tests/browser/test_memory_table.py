@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from tests.browser.conftest import AXE, small_site
+from tests.browser.conftest import AXE, EACH_PAGE_IN, Look, small_site
 from tests.building import REPOSITORY
 
 NAV = """\
@@ -145,13 +145,10 @@ def test_print_shows_the_chosen_table(open_table: Opener) -> None:
     expect(page.locator("memory-table table")).to_be_visible()
 
 
-@pytest.mark.parametrize("width", [1280, 390])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_no_accessibility_violation_and_no_overflow(
-    open_table: Opener, width: int, scheme: str
-) -> None:
+@pytest.mark.parametrize("look", EACH_PAGE_IN, ids=str)
+def test_no_accessibility_violation_and_no_overflow(open_table: Opener, look: Look) -> None:
     """As it stands and after a choice, axe finds nothing and nothing sticks out."""
-    page = open_table(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    page = open_table(viewport={"width": look.width, "height": 900}, color_scheme=look.scheme)
     page.evaluate(AXE.read_text(encoding="utf-8"))
 
     for precision in ("both", "float32"):

@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 from lesson_site.timeline import drawing, told
 from results.timeline import LIKELY, Choice, runs_of
 from results.timeline_measured import own
-from tests.browser.conftest import AXE, LOOKS, OVERFLOWS, RUN_AXE, Look, new_context
+from tests.browser.conftest import AXE, EACH_PAGE_IN, LOOKS, OVERFLOWS, RUN_AXE, Look, new_context
 
 PAGE = "gpu-training/when-a-gpu-helps/"
 
@@ -140,7 +140,7 @@ def test_it_reads_without_a_script(browser: Browser, site: str) -> None:
         expect(page.locator("training-timeline :is(select, input):visible")).to_have_count(0)
 
 
-@pytest.mark.parametrize("look", LOOKS, ids=str)
+@pytest.mark.parametrize("look", EACH_PAGE_IN, ids=str)
 def test_every_state_is_accessible(browser: Browser, site: str, look: Look) -> None:
     """From the textbook loop to the top, with a block told and the controls open."""
     with new_context(browser, look) as context:
