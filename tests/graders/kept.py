@@ -15,15 +15,20 @@ import sys
 import tempfile
 import tomllib
 from collections.abc import Collection, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+from unittest.mock import patch
+
+import torch
+from torchvision import datasets, transforms
 
 from graders.answers import ANSWER, load
-from graders.blanks import emptied, filled
-from graders.checks import checks_in, unit
+from graders.blanks import SECTION, blanks_of, emptied, filled, kinds, shown
+from graders.checks import Check, checks_in, unit
 from graders.judging import judge
 from graders.outcome import Outcome
 from graders.report import by_todo
@@ -44,6 +49,22 @@ SOURCES |= {
 # Checks that train or time for seconds. Of kept answers only one is asked, if its TODO should fail.
 SLOW = {"prints_losses", "prints_lines"}
 LEARNS = ("learns", "3.11")
+# Each takes as long as ten others of its unit. Of a wrong answer they are asked where its change
+# can reach them.
+COSTLY = {
+    "lab.exercise_2": {"measures_each_format"},
+    "lab.exercise_3": {"equals_one_large_batch", "checkpoints_each_block"},
+    "lab.exercise_4": {
+        *("sets_up_what_was_asked_for", "can_be_repeated", "accumulates"),
+        *("goes_on_bit_for_bit", "reports_in_json"),
+    },
+    "foundations.step_3": {
+        *("saves_improvements", "ends_with_nonfinite_input", "ends_with_nonfinite_loss"),
+        *("ends_with_labels", "ends_with_collapse", "stops_before_training"),
+        *("takes_cross_entropy", "shuffles", "keeps_them_apart"),
+    },
+    "foundations.step_4": {"runs_to_its_end"},
+}
 
 
 class KeptAnswerError(ValueError):
@@ -75,16 +96,36 @@ class KeptAnswer:
         Raises:
             KeptAnswerError: If what it replaces is not in the solution exactly once.
         """
-        return changed(filled(SOURCES[self.unit].read_text(encoding="utf-8")), self)
+        return changed(solution_of(self.unit)[0], self)
 
     def write(self, folder: Path) -> Path:
         """The whole answer as a file, or in the folder that its checks look at."""
         return lay_out(self.unit, self.text(), folder, self.name)
 
-    def slow(self) -> set[str]:
-        """The slow checks that need not be asked."""
+    def unasked(self) -> set[str]:
+        """The checks that need not be asked, by name: slow ones, and of some answers costly ones.
+
+        A right answer is asked all others, and so is one that changes what several TODOs use: a
+        line in no blank, or a helper of ours. A wrong one that stays in its blanks is asked the
+        costly checks of their TODOs and of those in `fails`, and all that are not costly.
+        """
         name, todo = LEARNS
-        return SLOW if todo in self.fails else {*SLOW, name}
+        slow = SLOW if todo in self.fails else {*SLOW, name}
+        reached = self.fails | self.changed_todos()
+        if not self.fails or "" in reached:
+            return slow
+        asked = {c.run.__name__ for c in checks_in(unit(self.unit)) if c.todo in reached}
+        return slow | (COSTLY.get(self.unit, set()) - asked)
+
+    def changed_todos(self) -> set[str]:
+        """The TODOs in whose blanks it differs; an empty one for a line that is in none."""
+        solution, of_lines = solution_of(self.unit)
+        found = set()
+        for old, _ in self.changes:
+            begin = solution.index(old)
+            first, count = solution.count("\n", 0, begin), len(old.splitlines())
+            found |= {todo for todo in of_lines[first : first + count] if todo is not None}
+        return found
 
     def load(self, folder: Path) -> ModuleType:
         """The whole answer as a module."""
@@ -92,6 +133,27 @@ class KeptAnswer:
             return load(self.write(folder))
         finally:
             sys.modules.pop(ANSWER, None)
+
+
+@cache
+def solution_of(of: str) -> tuple[str, list[str | None]]:
+    """The solution of a unit.
+
+    Returns:
+        Its text; and for each line the TODO in whose blank it is, an empty one in no blank, and
+        None for an empty line.
+    """
+    source = SOURCES[of].read_text(encoding="utf-8")
+    solution = filled(source)
+    begun = {blank.line: blank.name for blank in blanks_of(source)}
+    lines = source.splitlines()
+    todo, todos = "", []
+    for number, (line, kind) in enumerate(zip(lines, kinds(lines), strict=True), start=1):
+        todo = begun.get(number, todo)
+        if line and shown(kind) and not SECTION.match(line):
+            todos.append(todo if kind == "solution" else "")
+    rest = iter(todos)
+    return solution, [next(rest) if line else None for line in solution.splitlines()]
 
 
 def lay_out(of: str, text: str, folder: Path, name: str = "answer") -> Path:
@@ -123,6 +185,31 @@ def digits() -> tempfile.TemporaryDirectory[str]:
     folder = tempfile.TemporaryDirectory(prefix="digits-")
     lay_out_subset(Path(folder.name))
     return folder
+
+
+Digit = tuple[torch.Tensor, int]
+MADE: dict[tuple[bytes, int, str], Digit] = {}
+FROM_TORCHVISION = datasets.MNIST.__getitem__
+
+
+def remembered_digits() -> AbstractContextManager[object]:
+    """Let torchvision make a tensor of each image once for all answers, where all make the same."""
+    return patch.object(datasets.MNIST, "__getitem__", _digit)
+
+
+def _digit(data: datasets.MNIST, index: int) -> Digit:
+    """What torchvision gives; it is remembered by what is in the image and what is done to it."""
+    steps = getattr(data.transform, "transforms", [None])
+    if data.target_transform or not {type(s) for s in steps} <= {
+        transforms.ToTensor,
+        transforms.Normalize,
+    }:
+        return FROM_TORCHVISION(data, index)
+    key = data.data[index].numpy().tobytes(), int(data.targets[index]), repr(steps)
+    if key not in MADE:
+        MADE[key] = FROM_TORCHVISION(data, index)
+    image, label = MADE[key]
+    return image.clone(), label
 
 
 def kept(of: str = "") -> list[KeptAnswer]:
@@ -209,6 +296,8 @@ def starter(of: str) -> str:
 def outcomes(of: str, path: Path, seed: int = 0, without: Collection[str] = ()) -> list[Outcome]:
     """What the checks of a unit say of an answer, in this process, without deadlines.
 
+    Of a TODO that is wrong already no more checks are asked: its first sentence is what counts.
+
     Args:
         of: The unit.
         path: The answer's file or folder.
@@ -218,8 +307,19 @@ def outcomes(of: str, path: Path, seed: int = 0, without: Collection[str] = ()) 
     module = unit(of)
     checks = [check for check in checks_in(module) if check.run.__name__ not in without]
     try:
-        with one_thread():
+        with one_thread(), remembered_digits():
             answer = getattr(module, "opened", load)(path)
-            return list(by_todo(judge(check, answer, path, seed) for check in checks))
+            return list(by_todo(_judged(checks, answer, path, seed)))
     finally:
         sys.modules.pop(ANSWER, None)
+
+
+def _judged(checks: list[Check], answer: Any, path: Path, seed: int) -> Iterator[Outcome]:
+    wrong = set()
+    for check in checks:
+        asked = check.todo, check.title
+        if asked not in wrong:
+            outcome = judge(check, answer, path, seed)
+            if outcome.state == "wrong":
+                wrong.add(asked)
+            yield outcome

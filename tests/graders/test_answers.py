@@ -3,16 +3,23 @@
 from pathlib import Path
 
 import pytest
+import torch
+from torchvision import datasets, transforms
 
 from graders.checks import checks_in, unit
 from tests.graders.kept import (
+    COSTLY,
+    LEARNS,
+    SLOW,
     SOURCES,
     KeptAnswer,
     KeptAnswerError,
     answers_in,
     changed,
+    digits,
     kept,
     outcomes,
+    remembered_digits,
 )
 
 UNIT = "lab.exercise_1"
@@ -24,7 +31,7 @@ def test_a_kept_answer_is_judged_as_it_should_be(answer: KeptAnswer, tmp_path: P
 
     Who is right gets no advice but the one that is named.
     """
-    found = outcomes(answer.unit, answer.write(tmp_path), without=answer.slow())
+    found = outcomes(answer.unit, answer.write(tmp_path), without=answer.unasked())
     failed = {o.todo: o.says for o in found if o.state not in ("passed", "cannot be judged here")}
 
     assert answer.fails == failed.keys(), failed
@@ -42,6 +49,61 @@ def test_kept_answers_are_told_apart(of: str) -> None:
 
     assert {} == {str(a): a.fails - todos for a in answers if a.fails - todos}
     assert len(answers) == len({answer.text() for answer in answers})
+
+
+@pytest.mark.parametrize("of", COSTLY)
+def test_costly_checks_are_checks(of: str) -> None:
+    """Each has a name that its unit knows, and some of the unit's checks are always asked."""
+    names = {check.run.__name__ for check in checks_in(unit(of))}
+
+    assert COSTLY[of] < names
+
+
+UPDATE = "    scaler.update()\n"  # in the blank of TODO 2.5
+FORMATS = "found = {}\n"  # in that of 2.6
+SHARED = "import torch\nfrom"
+
+
+@pytest.mark.parametrize(
+    ("fails", "old", "asked"),
+    [
+        ((), UPDATE, True),
+        (("2.5",), UPDATE, False),
+        (("2.5", "2.6"), UPDATE, True),
+        (("2.5",), FORMATS, True),
+        (("2.5",), SHARED, True),
+    ],
+    ids=["right", "elsewhere", "fails", "touched", "shared"],
+)
+def test_a_costly_check_is_asked_where_a_change_can_reach_it(
+    fails: tuple[str, ...], old: str, asked: bool
+) -> None:
+    """Of 2.6: for a right answer, one that should fail it, or one that changes it or all."""
+    answer = KeptAnswer(
+        "lab.exercise_2", "mine", "Why.", frozenset(fails), "", "", ((old, "pass\n"),)
+    )
+
+    left_out = answer.unasked()
+
+    assert asked == ("measures_each_format" not in left_out)
+    assert {*SLOW, LEARNS[0]} <= left_out
+
+
+def test_a_remembered_digit_is_what_torchvision_makes() -> None:
+    """Whatever was asked before, whoever writes into it; what draws at random is never kept."""
+    steps = [transforms.ToTensor(), transforms.Normalize((0.1,), (0.3,))]
+    made = [datasets.MNIST(digits().name, True, transforms.Compose(s)) for s in (steps[:1], steps)]
+    noisy = transforms.Compose([*steps, transforms.RandomErasing(p=1.0)])
+    drawn = datasets.MNIST(digits().name, True, noisy)
+
+    with remembered_digits():
+        made[0][5][0].fill_(7.0)
+        found = [(data[5], data[5]) for data in made]
+        erased = drawn[5][0], drawn[5][0]
+
+    for data, pair in zip(made, found, strict=True):
+        assert all(data[5][1] == label and torch.equal(data[5][0], image) for image, label in pair)
+    assert not torch.equal(*erased)
 
 
 def _answer(*changes: tuple[str, str]) -> KeptAnswer:
