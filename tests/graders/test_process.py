@@ -9,11 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from graders.answers import AnswerError
+from graders.checks import checks_in, unit
 from graders.outcome import Outcome
 from graders.process import CheckerError, Deadlines, examine
 from graders.report import by_todo, line, passed, total
 from lesson_code.lab.__main__ import FILES, main
-from tests.graders.kept import SOURCES, starter
+from tests.graders.kept import SOURCES, outcomes, starter
 from tests.processes import gone
 
 # For what never ends. The checks of the other TODOs end in a second or so, on an idle machine.
@@ -27,6 +29,11 @@ def _answer(folder: Path, code: str) -> Path:
     path = folder / "01_gpu_basics.py"
     path.write_text(SOLUTION + "\n\n" + code, encoding="utf-8")
     return path
+
+
+def _judged(folder: Path, code: str) -> dict[str, Outcome]:
+    """What the checks say here, of an answer that can do this process no harm."""
+    return {outcome.todo: outcome for outcome in outcomes(UNIT, _answer(folder, code))}
 
 
 def test_a_loop_without_end_is_stopped_and_the_rest_still_runs(tmp_path: Path) -> None:
@@ -136,14 +143,13 @@ def test_an_answer_that_comes_back_twice_is_heard_once(tmp_path: Path) -> None:
     code = "import os\ndef move_tensor(t, device):\n    os.fork()\n    return t.to(device)\n"
     found = [(o.todo, o.state) for o in examine(UNIT, _answer(tmp_path, code))]
 
-    plain = [(o.todo, o.state) for o in examine(UNIT, _answer(tmp_path, ""))]
-    assert plain == found
+    assert [check.todo for check in checks_in(unit(UNIT))] == [todo for todo, _ in found]
+    assert {"passed"} == {state for _, state in found} - {"cannot be judged here"}
 
 
 @pytest.mark.parametrize(
     ("code", "says"),
     [
-        ("def f(:\n    pass\n", r"01_gpu_basics\.py, line \d+ is no Python: .*: def f\(:"),
         (
             "import no_such_thing\n",
             r"ModuleNotFoundError: .* \(01_gpu_basics\.py, line \d+: import",
@@ -151,13 +157,25 @@ def test_an_answer_that_comes_back_twice_is_heard_once(tmp_path: Path) -> None:
         ("\0", r"01_gpu_basics\.py( is|, line \d+ is) no Python: .*null bytes"),
         ("raise SystemExit(3)\n", r"can't be imported: SystemExit: 3"),
         ("assert False\n", r"can't be imported: AssertionError \(01_gpu_basics\.py, line \d+: as"),
-        ("import os\nos._exit(0)\n", r"ends the process when it is imported"),
     ],
 )
 def test_a_file_that_cannot_be_imported_gets_one_sentence(
     code: str, says: str, tmp_path: Path
 ) -> None:
     """It says what was wrong, and in which line."""
+    with pytest.raises(AnswerError, match=says):
+        outcomes(UNIT, _answer(tmp_path, code))
+
+
+@pytest.mark.parametrize(
+    ("code", "says"),
+    [
+        ("def f(:\n    pass\n", r"01_gpu_basics\.py, line \d+ is no Python: .*: def f\(:"),
+        ("import os\nos._exit(0)\n", r"ends the process when it is imported"),
+    ],
+)
+def test_what_an_import_came_to_is_heard(code: str, says: str, tmp_path: Path) -> None:
+    """From the other process, whether it could still say so or not."""
     with pytest.raises(CheckerError, match=says):
         list(examine(UNIT, _answer(tmp_path, code)))
 
@@ -192,8 +210,7 @@ def test_an_answer_that_asks_for_input_gets_none(tmp_path: Path) -> None:
 
 def test_an_error_of_the_answer_names_its_line(tmp_path: Path) -> None:
     """The traceback of the checker helps nobody."""
-    code = "def move_tensor(t, device):\n    return t.nothing\n"
-    found = {o.todo: o for o in by_todo(examine(UNIT, _answer(tmp_path, code)))}
+    found = _judged(tmp_path, "def move_tensor(t, device):\n    return t.nothing\n")
 
     assert "your code stopped with AttributeError" in found["1.3"].says
     assert found["1.3"].says.endswith(": return t.nothing)")
@@ -201,7 +218,7 @@ def test_an_error_of_the_answer_names_its_line(tmp_path: Path) -> None:
 
 def test_a_name_that_is_missing_is_named(tmp_path: Path) -> None:
     """A function that was renamed is no crash."""
-    found = {o.todo: o for o in by_todo(examine(UNIT, _answer(tmp_path, "del move_tensor\n")))}
+    found = _judged(tmp_path, "del move_tensor\n")
 
     assert "the file has no move_tensor; keep the names that the starter gives" == (
         found["1.3"].says
@@ -232,21 +249,32 @@ def move_tensor(t, device):
 """,
             "your code stopped with Mute (01_gpu_basics",
         ),
-        (
-            "import os\ndef move_tensor(t, device):\n"
-            "    for fd in range(3, 30):\n"
-            "        try:\n            os.write(fd, b'junk\\n')\n"
-            "        except OSError:\n            pass\n    os._exit(0)\n",
-            "took the whole process down",
-        ),
     ],
-    ids=["signature", "long", "empty", "mute", "junk"],
+    ids=["signature", "long", "empty", "mute"],
 )
 def test_whatever_an_answer_raises_is_one_sentence(code: str, says: str, tmp_path: Path) -> None:
     """It says whose fault it is, and no other TODO suffers."""
-    found = {o.todo: o for o in by_todo(examine(UNIT, _answer(tmp_path, code)))}
+    found = _judged(tmp_path, code)
 
     assert says in found["1.3"].says
+    assert {"passed"} == {o.state for todo, o in found.items() if todo in ("1.1", "1.2", "1.4")}
+
+
+def test_junk_between_our_lines_does_not_disturb(tmp_path: Path) -> None:
+    """Whatever the answer writes where its process speaks, it costs no other TODO."""
+    code = """
+import os
+def move_tensor(t, device):
+    for fd in range(3, 30):
+        try:
+            os.write(fd, b"junk\\n")
+        except OSError:
+            pass
+    os._exit(0)
+"""
+    found = {o.todo: o for o in by_todo(examine(UNIT, _answer(tmp_path, code)))}
+
+    assert "took the whole process down" in found["1.3"].says
     assert {"passed"} == {o.state for todo, o in found.items() if todo in ("1.1", "1.2", "1.4")}
 
 
@@ -270,25 +298,32 @@ def test_a_character_that_no_terminal_has_is_written_as_a_number(tmp_path: Path)
     assert "" == done.stderr
 
 
+STEERING = r"\x1b[2J\x9b31m"
+STEERS = f"""
+import warnings
+def move_tensor(t, device):
+    raise ValueError('{STEERING}')
+def make_on_device(shape, device):
+    return '{STEERING}'
+def pick_device(prefer=None):
+    warnings.warn('{STEERING}', FutureWarning)
+    return torch.device("cpu")
+"""
+
+
 @pytest.mark.parametrize(
-    "code",
-    [
-        "raise ValueError('\\x1b[2J\\x9b31m')\n",
-        "def move_tensor(t, device):\n    raise ValueError('\\x1b[2J\\x9b31m')\n",
-        "def move_tensor(t, device):\n    return '\\x1b[2J\\x9b31m'\n",
-        "import warnings\ndef move_tensor(t, device):\n"
-        "    warnings.warn('\\x1b[2J\\x9b31m', FutureWarning)\n    return t\n",
-    ],
-    ids=["import", "error", "result", "warning"],
+    ("code", "times"),
+    [(f"raise ValueError('{STEERING}')\n", 1), (STEERS, 3)],
+    ids=["import", "error, result and warning"],
 )
 def test_what_would_steer_a_terminal_is_written_as_a_number(
-    code: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    code: str, times: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Text out of an answer neither clears the screen nor changes its colours."""
     main(["check", "1", str(_answer(tmp_path, code))])
 
     printed = "".join(capsys.readouterr())
-    assert r"\x1b[2J\x9b31m" in printed
+    assert times <= printed.count(STEERING)
     assert [] == [c for c in printed if not c.isprintable() and c != "\n"]
 
 
