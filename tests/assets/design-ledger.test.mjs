@@ -1,4 +1,4 @@
-// The design ledger: made of what the learner did, and checked as Python checks it.
+// The design ledger: made of what the learner did, and checked when a file comes in.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -36,6 +36,32 @@ for (const one of cases)
     assert.deepEqual(issues.map(({ code, path }) => [code, path]), one.expect);
     for (const { message, found } of issues) assert.ok(message && !/[{}]/.test(message) && found.length <= 41);
   });
+
+for (const [name, stands, allowed] of [
+  ["another chapter", "7", "the number 8. This file has the number 7."],
+  ["a chapter with a named lab", "10", "the number 10."],
+  ["a capital letter", '"Adam"', '"adam", "sgd" or "momentum"'],
+  ["an unknown key", "1", "baseline_mfu_estimate_pct, chapter, details"],
+  ["a file of more than 64 KB", "65537", "65,536 bytes"],
+  ["names without quotation marks", '"{chapter:8}"', "no JSON"],
+  ["a long unknown key", `"${"v".repeat(39)}…`, "No such key"],
+  ["a utilisation for the MFU", "82", "59.1 %"],
+  ["below the smallest total", "6.68", "6.69 GB"],
+  ["a field is missing", "", "at most 2000"],
+])
+  test(`what is found and what is allowed: ${name}`, () => {
+    const { issues } = readLedger(fileOf(cases.find((one) => one.name === name)), tools, {});
+
+    assert.deepEqual(issues.map(({ found }) => found), [stands]);
+    assert.ok(issues[0].message.includes(allowed), issues[0].message);
+  });
+
+test("a ledger of an earlier model is still read", () => {
+  const current = fileOf({ of: "full", change: { details: { model_version: payload.model_version } } });
+
+  assert.notEqual(payload.model_version, files.full.details.model_version);
+  assert.deepEqual([files.full, JSON.parse(new TextDecoder().decode(current))].flatMap((one) => readLedger(bytesOf(one), tools, {}).issues), []);
+});
 
 /** A mission in which everything is done. */
 function complete() {

@@ -38,13 +38,9 @@ EXTRA = {
     # Who exports the race's training steps has them; what they write is committed.
     "lesson_site/race/export.py": {"torch", "onnx", "lesson_code.benchmarks.race"},
     "lesson_site/race/files.py": {"onnx", "lesson_code.benchmarks.race"},
-    # A GPU machine on which nothing can be installed does without.
-    "results/schema.py": {"jsonschema"},
     # `make live` installs them; the site is built without.
     "lesson_site/live/pages.py": {"jupyter_server", "tornado"},
     "lesson_site/live/server.py": {"jupyter_server", "traitlets"},
-    # The browser checks what learners import; Python's check is for tests and other readers.
-    "lesson_site/mission/design_ledger.py": {"jsonschema"},
 }
 BLANKS = "graders.blanks"  # what learners get of an exercise, and pages show
 SITE_LIBRARIES = {

@@ -1,4 +1,4 @@
-"""The files that the design ledger's checks are tested with, in Python, Node and Chromium."""
+"""The files that the design ledger's checks are tested with, in Node and Chromium."""
 
 import json
 from pathlib import Path

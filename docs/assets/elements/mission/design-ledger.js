@@ -1,6 +1,5 @@
 // The design ledger of the mission: made of what the learner did, and checked when a file comes in.
-// Pure. lesson_site/mission/design_ledger.py makes the same checks, and gives schema, sentences and
-// bounds; both are tested with the same files.
+// Pure. lesson_site/mission/design_ledger.py gives schema, sentences and bounds.
 
 import { isObject } from "../record.js";
 import { fill } from "./draw.js";
