@@ -109,13 +109,13 @@ def require_matrices(matrices: list[torch.Tensor], size: int, device: torch.devi
             f"one of shape {tuple(matrix.shape)} on {matrix.device}",
             f"size and device are arguments; {REREAD}",
         )
-    left, right = matrices[:2]
-    require(
-        device == META or (bool(left.std() > 0) and not torch.equal(left, right)),
-        "two random matrices",
-        "equal ones, or one number everywhere",
-        f"products of zeros can be faster than real ones; {REREAD}",
-    )
+    for left, right in zip(matrices[::2], matrices[1::2], strict=True):
+        require(
+            device == META or (bool(left.std() > 0) and not torch.equal(left, right)),
+            "two random matrices in every product",
+            "equal ones, or one number everywhere",
+            f"products of zeros can be faster than real ones; {REREAD}",
+        )
 
 
 class Products(TorchDispatchMode):
