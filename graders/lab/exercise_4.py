@@ -1065,6 +1065,16 @@ def resumes_on_a_gpu(answer: Any) -> None:
                 "another",
                 "a GPU has a generator of its own, which dropout draws from",
             )
+        on_cpu, run = _start(answer, "--seed", "5"), _start_on_gpu(answer, "fp16")
+        answer.save_state(path, on_cpu.model, on_cpu.optimizer, on_cpu.scaler, 3, on_cpu.order)
+        epoch = answer.load_state(path, run.model, run.optimizer, run.scaler, run.order)
+        same = torch.equal(_row(run.model).cpu(), _row(on_cpu.model))
+        require(
+            epoch == 3 and same,
+            "the weights of a run on the CPU, loaded on a GPU, and 3",
+            f"{'the same' if same else 'other'} weights and {epoch}",
+            "a run on the CPU has no random state of a GPU to save",
+        )
 
 
 @todo("4.8", "train what is missing")
