@@ -1,6 +1,11 @@
 """One grid: on a wide screen a block ends where the text ends, or where the column does."""
 
-from playwright.sync_api import Page
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from tests.browser.conftest import LOOKS, new_context
 
 # Of each block of the article that ends at neither edge, where it ends; a table has to fill what
 # holds it, and a caption is as wide as its figure.
@@ -36,9 +41,18 @@ OFF_THE_GRID = """() => {
 }"""
 
 
-def test_a_block_ends_with_the_text_or_with_the_column(page: Page, site: str, address: str) -> None:
-    """There is no third edge, and none inside of figures."""
-    page.goto(site + address)
-    page.locator(".check-after").evaluate_all("(all) => all.forEach((each) => each.open = true)")
+@pytest.fixture(scope="module")
+def window(browser: Browser) -> Iterator[Page]:
+    """A wide window for all pages, since a new one costs as much as a visit."""
+    with new_context(browser, LOOKS[0]) as context:
+        yield context.new_page()
 
-    assert [] == page.evaluate(OFF_THE_GRID)
+
+def test_a_block_ends_with_the_text_or_with_the_column(
+    window: Page, site: str, address: str
+) -> None:
+    """There is no third edge, and none inside of figures."""
+    window.goto(site + address)
+    window.locator(".check-after").evaluate_all("(all) => all.forEach((each) => each.open = true)")
+
+    assert [] == window.evaluate(OFF_THE_GRID)
