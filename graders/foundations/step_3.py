@@ -960,6 +960,8 @@ def knows_a_collapse(answer: Folder) -> None:
         (0.15, [], True),
         (0.25, [0.21], False),
         (0.25, [], False),
+        (0.19, [0.22], True),
+        (0.2, [], False),
         (0.95, [0.93], False),
         (best - 0.06, [0.5, best, best - 0.03], True),
         (best - 0.04, [0.5, best, best - 0.03], False),
