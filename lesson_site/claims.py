@@ -10,7 +10,7 @@ def claims_of(page: Path) -> list[str]:
     """The claims in a page's front matter.
 
     Raises:
-        ClaimError: If they are no list of strings.
+        ClaimError: If they are not a list of strings.
     """
     claims = Source.read(page).front_matter.get("claims", [])
     if not isinstance(claims, list) or not all(isinstance(claim, str) for claim in claims):

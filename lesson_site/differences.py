@@ -14,8 +14,8 @@ class Line:
 
     Attributes:
         kind: ``moved`` is a line whose indentation alone changed.
-        text: The line as it stands in the new section, or in the old one if it was removed.
-        index: Its place in the section that it stands in, from zero.
+        text: The line as the new section has it, or in the old one if it was removed.
+        index: Its place in that section, from zero.
     """
 
     kind: Kind

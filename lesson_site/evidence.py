@@ -56,7 +56,7 @@ class Block:
 
     Attributes:
         kind: One of ``BLOCKS``.
-        lines: What stands inside.
+        lines: What is inside.
         start: The line that opens it, for messages.
     """
 

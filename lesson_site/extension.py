@@ -18,7 +18,7 @@ PYTHON_FENCE = re.compile(r"^\s*(`{3,}|~{3,})\s*(\{[^}]*\.)?(python|py|python3|p
 
 
 class LineNumbers(Preprocessor):
-    """Tell each of our fences the line on which it stands, and refuse Python typed by hand."""
+    """Tell each of our fences the line on which it is, and refuse Python typed by hand."""
 
     def run(self, lines: list[str]) -> list[str]:
         """Add ``line="…"`` to our fences' first lines."""

@@ -84,7 +84,7 @@ def code(source: str, options: Options, md: Markdown) -> str:
     """A section of a tested module, with a link to its file.
 
     ``show`` names the section; ``new_since`` another one, and every line that it does not have is
-    marked; ``title`` stands in place of the file's name; ``run`` gives the snippet a Run button,
+    marked; ``title`` takes the place of the file's name; ``run`` gives the snippet a Run button,
     and names the section of the same file that runs after it, with what that prints behind a
     summary.
     """

@@ -36,7 +36,7 @@ class Numbers(Preprocessor):
 
 
 class WholeLesson(Preprocessor):
-    """Put all sections where ``[whole lesson]`` stands."""
+    """Put all sections in the place of ``[whole lesson]``."""
 
     def run(self, lines: list[str]) -> list[str]:
         """Replace the line by the pages."""
@@ -51,7 +51,7 @@ class WholeLesson(Preprocessor):
 
 
 class ListOfSections(Preprocessor):
-    """List all sections, with their minutes, where ``[sections]`` stands."""
+    """List all sections, with their minutes, in the place of ``[sections]``."""
 
     def run(self, lines: list[str]) -> list[str]:
         """Replace the line by the list."""
@@ -122,7 +122,7 @@ class LessonPagesExtension(Extension):
         md.preprocessors.register(WholeLesson(md), "lesson-whole", 40)
         md.preprocessors.register(Numbers(md), "lesson-numbers", 34)
         md.preprocessors.register(ListOfSections(md), "lesson-sections", 33)
-        # Before figures (175), whose names stand in the same brackets
+        # Before figures (175), whose names have the same brackets
         md.inlinePatterns.register(References(REFERENCE, md), "lesson-references", 176)
 
 

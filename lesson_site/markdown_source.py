@@ -55,7 +55,7 @@ class Source:
 
     @cached_property
     def front_matter(self) -> dict[str, Any]:
-        """What stands before the page, between two lines of dashes."""
+        """What is before the page, between two lines of dashes."""
         found = FRONT_MATTER.match(self.text)
         return (yaml.safe_load(found[1]) if found else None) or {}
 

@@ -2,7 +2,7 @@
 
 What a batch makes a step keep was recorded; weights, gradients and optimizer state follow from
 ``lesson_code/lab/state_bytes.py``. Every cell of every choice is written here. Without JavaScript
-the table of batch 32 with Adam stands; the custom element ``memory-table`` swaps the cells.
+the table of batch 32 with Adam is there; the custom element ``memory-table`` swaps the cells.
 """
 
 import json
@@ -41,7 +41,7 @@ class StepBytes:
         batch: The images and their labels.
         saved: Kept for backward besides the batch; the weight copies are among it.
         weight_copies: Those that autocast makes in 16 bits.
-        peak: What stands at the step's fullest moment; less than all parts together.
+        peak: What is kept at the step's fullest moment; less than all parts together.
     """
 
     weights: int
@@ -101,7 +101,7 @@ def memory_table(source: str, options: Options, md: Markdown) -> str:
     if options["show"] not in tables:
         raise PageError(f"show is {options['show']!r}; it must be one of {', '.join(tables)}")
     table = tables[options["show"]]()
-    # Around it all stands an element that Markdown knows as a block.
+    # Around it all is an element that Markdown knows as a block.
     return f'<div class="results">{table}<p class="memory-source">{_source(md)}</p></div>'
 
 

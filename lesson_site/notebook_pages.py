@@ -64,7 +64,7 @@ class NotebookCells(Preprocessor):
 def _between(
     cells: list[dict[str, Any]], first: str | None, last: str | None
 ) -> list[dict[str, Any]]:
-    """The cells from one heading to the end of what stands below another."""
+    """The cells from one heading to the end of what is below another."""
     if first is None or last is None:
         return cells
     starts = {

@@ -1,6 +1,6 @@
 """The lesson's sections, in the order of the navigation, which is what numbers them.
 
-A section is a page of the lesson's folder that stands in a part of the navigation in
+A section is a page of the lesson's folder that is in a part of the navigation in
 ``mkdocs.yml``; the page itself has a name and a title, and no number.
 """
 

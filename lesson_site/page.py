@@ -1,4 +1,4 @@
-"""Which page is being rendered, and where in its file a line stands."""
+"""Which page is being rendered, and where in its file a line is."""
 
 from dataclasses import dataclass
 from pathlib import Path

@@ -320,7 +320,7 @@ def _earlier(target: str, device: Device, folder: Path) -> Recording | None:
 
 def _agrees(printed: str, old: Any, new: Any, seen: Range | None) -> bool:
     if seen is None or not held_digits.is_number(new):
-        return bool(old == new or (old != old and new != new))  # NaN is no other number than NaN
+        return bool(old == new or (old != old and new != new))  # NaN equals NaN here
     return held_digits.admits(printed, seen, new)
 
 

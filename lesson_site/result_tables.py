@@ -275,7 +275,7 @@ class _Block:
     Attributes:
         caption: What they are, as HTML.
         corner: What goes down, and across.
-        rows: The titles of what goes down, by what stands in the figures' names, commas between.
+        rows: The titles of the rows, by what is in the figures' names, commas between.
         columns: The same for what goes across.
         pattern: The figures' names for the browser: ``{0}`` and so on is the row, part by part.
         definitions: The figures, by row and column.
@@ -590,7 +590,7 @@ def _word(name: str) -> str:
 
 
 def _title(value: Any, definition: Definition) -> str:
-    """What stands in a family's braces, as a reader says it."""
+    """A member of a family, which its name has in braces, in a reader's words."""
     if isinstance(value, int):
         return f"{value:,}"
     words = definition.fields.get("words", {})

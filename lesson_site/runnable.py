@@ -6,7 +6,7 @@ where the site serves them anyway: no archive has to be built, ``mkdocs serve`` 
 site does, and each runs as it lies in the repository, since the page carries the checksum of every
 one.
 
-What a snippet prints stands on the page too, behind a summary: on paper, without JavaScript, and
+What a snippet prints is on the page too, behind a summary: on paper, without JavaScript, and
 for whoever does not want to load Python. The build runs it for that, exactly as the page would.
 """
 

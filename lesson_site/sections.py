@@ -1,6 +1,6 @@
 """Reading named sections of lesson code, as text.
 
-A section is what stands between ``# --8<-- [start:name]`` and ``# --8<-- [end:name]``.
+A section is what is between ``# --8<-- [start:name]`` and ``# --8<-- [end:name]``.
 Of an exercise's source, which ``graders.blanks`` describes, it is the solution alone.
 """
 
@@ -22,7 +22,7 @@ class SectionError(ValueError):
 
 @dataclass(frozen=True)
 class Section:
-    """Lines of a module that may stand on a page.
+    """Lines of a module that a page may show.
 
     Attributes:
         file: The module, relative to ``lesson_code``; or from ``graders/`` on.

@@ -139,5 +139,5 @@ def _missing_lines(report: Path) -> dict[str, set[int]]:
         ) from None
     except (ValueError, KeyError, TypeError) as problem:
         raise CoverageError(
-            f"{report} is no coverage report ({problem!r}); write it with `coverage json`"
+            f"{report} is not a coverage report ({problem!r}); write it with `coverage json`"
         ) from None

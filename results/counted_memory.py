@@ -1,6 +1,6 @@
 """What GPT-2 holds at the moments of a step, counted on tensors without values as CUDA makes them.
 
-``results/counted_memory.json`` has the counts, ``python -m benchmarks count`` writes it. They stand
+``results/counted_memory.json`` has the counts, ``python -m benchmarks count`` writes it. They are
 beside the mission's model and beside what a GPU measures.
 """
 

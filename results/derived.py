@@ -1,6 +1,6 @@
 """What is computed from several measurements of one result file.
 
-Each computation stands here once; figures, charts, claims and a learner's own file share it. A
+Each computation is here once; figures, charts, claims and a learner's own file share it. A
 function takes the measured entries by case and name, and gives None where one that it needs is
 missing.
 """

@@ -14,7 +14,7 @@ from typing import Any
 NUMBER = re.compile(
     r"[-+]?\d+(?:,\d{3})*(?:\.\d+)?(?:[eE][-+]?\d+)?(?P<duration>(?=\s?(?:s|ms|µs|seconds)\b))?"
 )
-# What is no significant digit: sign, zeros in front, commas, point, and the power of ten.
+# What is not a significant digit: sign, zeros in front, commas, point, and the power of ten.
 NOT_SIGNIFICANT = re.compile(r"^[-+0.]+|[,.]|e.*")
 AFTER = re.compile(r"(?P<unit>[^\s\d]*)(?P<spaces> *)")
 Way = tuple[str | int, ...]  # the keys and places that lead to a number in data

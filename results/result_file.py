@@ -229,7 +229,7 @@ def continue_or_start(path: Path, provenance: Provenance) -> Content:
 
 
 def problem_of_part(case: str, part: str, content: dict[str, Any], provenance: Provenance) -> str:
-    """Why a part that was just measured can't stand in a file, in words; empty if it can."""
+    """Why a part that was just measured can't be in a file, in words; empty if it can."""
     result = {**empty(provenance), "cases": {case: {part: content}}}
     try:
         _checked(Path("result"), _parse(Path("result"), json.dumps(result)), _definitions())
@@ -254,10 +254,10 @@ def _load(path: Path) -> Content:
         if path.is_dir():
             raise BadResultError(f"{path} is a folder; name a result file in it")
         if path.exists() and not path.is_file():
-            raise BadResultError(f"{path} is no regular file; name a result file")
+            raise BadResultError(f"{path} is not a regular file; name a result file")
         if path.stat().st_size > LARGEST_BYTES:
             raise BadResultError(
-                f"{path} is larger than {LARGEST_BYTES:,} bytes; it is no result file"
+                f"{path} is larger than {LARGEST_BYTES:,} bytes; it is not a result file"
             )
         raw = path.read_bytes()
     except OSError as problem:
@@ -272,7 +272,7 @@ def _load(path: Path) -> Content:
 
 
 def _parse(path: Path, text: str) -> Content:
-    """The JSON in ``text``: an object in which every key stands once and every number is one."""
+    """The JSON in ``text``: an object in which every key is there once and every number is one."""
     try:
         result = json.loads(text, object_pairs_hook=_each_key_once)
         problem = next(_oddities(result), None)
@@ -305,7 +305,7 @@ def _oddities(value: Any, place: tuple[str | int, ...] = ()) -> Iterator[str]:
     if len(place) > DEEPEST:
         yield f"at {where(*place[:6])}: it is nested too deeply"
     elif isinstance(value, float) and not math.isfinite(value):
-        yield f"at {where(*place)}: {shown(value)} is no measured number"
+        yield f"at {where(*place)}: {shown(value)} is not a measured number"
     elif isinstance(value, str):
         if any(unicodedata.category(letter) in ("Cf", "Cs", "Zl", "Zp") for letter in value):
             yield f"at {where(*place)}: {shown(value)} has a character that nobody sees"
@@ -370,9 +370,9 @@ def _now() -> datetime.datetime:
 
 def _about_version(version: Any) -> str:
     if version is None:
-        return f"at version: it is missing, so this is no result file; {AGAIN}"
+        return f"at version: it is missing, so this is not a result file; {AGAIN}"
     if isinstance(version, bool) or not isinstance(version, int):
-        return f"at version: {shown(version)} is no version; {AGAIN}"
+        return f"at version: {shown(version)} is not a version; {AGAIN}"
     if version > VERSION:
         return (
             f"at version: it is of version {shown(version)}, and this program reads {VERSION}; "
@@ -455,7 +455,7 @@ def _problems_of_minute(place: str, written: str) -> Iterator[str]:
 
 
 def _seconds(entry: dict[str, Any]) -> float:
-    """The time that an entry's samples and warm-ups took; none for what is no time."""
+    """The time that an entry's samples and warm-ups took; none for what is not a time."""
     if entry["unit"] != "s":
         return 0.0
     return float(sum(entry["samples"]) * entry.get("loops", 1) + sum(entry.get("warmups", [])))

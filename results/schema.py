@@ -51,7 +51,7 @@ class Problem:
     Attributes:
         place: The keys and indices that lead to the value.
         rule: The schema's keyword.
-        schema: The part of the schema in which it stands.
+        schema: The part of the schema that has the rule.
         value: What is there.
     """
 

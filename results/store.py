@@ -84,7 +84,7 @@ class Result:
 
     @property
     def software(self) -> str:
-        """What computed: PyTorch, or what stands in its place in a browser."""
+        """What computed: PyTorch, or what is in its place in a browser."""
         at = self.provenance
         return f"{at['engine']} in {at['system']}" if self.in_browser else f"PyTorch {at['torch']}"
 
@@ -487,7 +487,7 @@ def one_a_machine(results: Iterable[Result], case: str | None = None) -> list[Re
     """The file that speaks for each machine, for pages, charts, tables and claims alike.
 
     Cases that are compared come from one file: of a machine's files it is the first of those with
-    the most cases of the group, so that a run of one case alone never stands beside older numbers
+    the most cases of the group, so that a run of one case alone is never beside older numbers
     of the others. A machine that measured nothing of it has its first file here.
 
     Args:

@@ -327,7 +327,7 @@ class AfterBlock(Block):
 
 
 class AllRead(Treeprocessor):
-    """Notice a check that stands where Markdown does not read blocks."""
+    """Notice a check that is where Markdown does not read blocks."""
 
     def __init__(self, md: Markdown, reader: ReadChecks) -> None:
         """Remember who found the checks."""

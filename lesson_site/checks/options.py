@@ -84,7 +84,7 @@ def read_check(title: str, options: object) -> Check:
     """Turn what an author wrote into a check.
 
     Args:
-        title: What stands behind the bar in the first line.
+        title: What is behind the bar in the first line.
         options: The lines below it, read as YAML.
 
     Raises:

@@ -1,7 +1,7 @@
 """Draws number lines of the formats with the recorded gradients on them.
 
 Places along the width are percentages and letters have a fixed size, as in the site's charts. The
-custom elements move what depends on the reader's choice; here stands the first one.
+custom elements move what depends on the reader's choice; here is the first one.
 """
 
 import math

@@ -47,7 +47,7 @@ def floats(source: str, options: Options, md: Markdown) -> str:
     parts = {"switches": _switches, "epochs": _epochs, "scale": _scale}
     if options["show"] not in parts:
         raise PageError(f"show is {options['show']!r}; it must be one of {', '.join(parts)}")
-    # Around it all stands an element that Markdown knows as a block.
+    # Around it all is an element that Markdown knows as a block.
     return f'<div class="results floats">{parts[options["show"]]()}</div>'
 
 

@@ -78,7 +78,7 @@ def rules() -> dict[str, float]:
 
 
 def card_data(card: Card) -> dict[str, Any]:
-    """A card; a band of zero stands for everybody's."""
+    """A card; a band of zero means everybody's."""
     return {
         "name": card.name,
         "memory": card.memory_bytes,

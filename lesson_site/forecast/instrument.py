@@ -38,7 +38,7 @@ def forecast(source: str, options: Options, md: Markdown) -> str:
     parts = {"instrument": _instrument, "table": _static_table, "crossing": _crossing}
     if options["show"] not in parts:
         raise PageError(f"show is {options['show']!r}; it must be one of {', '.join(parts)}")
-    # Around it all stands an element that Markdown knows as a block.
+    # Around it all is an element that Markdown knows as a block.
     return f'<div class="results forecast">{parts[options["show"]]()}</div>'
 
 

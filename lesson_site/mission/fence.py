@@ -25,7 +25,7 @@ ASKS = "This part needs JavaScript."
 
 
 def _element(tag: str, attributes: str = "", says: str = WITHOUT_SCRIPT) -> Callable[[], str]:
-    """A custom element of ours, with what stands in it until the browser draws it."""
+    """A custom element of ours, with what is in it until the browser draws it."""
     return lambda: f"<{tag}{attributes}><p>{says}</p></{tag}>"
 
 
@@ -58,5 +58,5 @@ def mission(source: str, options: Options, md: Markdown) -> str:
         raise PageError(f"show is {options['show']!r}; it must be one of {', '.join(PARTS)}")
     if not FILE.is_file() or FILE.read_text(encoding="utf-8") != payload_text():
         raise PageError(f"{FILE} is out of date; run `python -m lesson_site mission`")
-    # Around it stands an element that Markdown knows as a block.
+    # Around it is an element that Markdown knows as a block.
     return f'<div class="mission">{PARTS[options["show"]]()}</div>'

@@ -60,7 +60,7 @@ MOMENTS = {
     "backward": "End of backward",
     "peak": "Peak of the step",
 }
-# Of the configurations, those whose moments stand one by one.
+# Of the configurations, those whose moments are listed one by one.
 SHOWN = (
     Configuration("small", 4, "fp32", "adam", "none"),
     Configuration("xl", 1, "fp32", "adam", "none"),

@@ -266,7 +266,7 @@ def _choice() -> dict[str, Any]:
 
 
 def _quantify() -> dict[str, Any]:
-    """The floor that no move on the laptop lowers, and why it stands there."""
+    """The floor that no move on the laptop lowers, and why it is there."""
     least, most = FLOOR_ANSWER_GB
     each = FLOOR_BYTES // PARAMETERS
     billions = f"{PARAMETERS / GB:.2f} billion"

@@ -38,7 +38,7 @@ def payload_tables() -> dict[str, Any]:
 
 
 def static_table(name: str) -> str:
-    """A table's HTML; the walkthrough stands in the element that adds the learner's column."""
+    """A table's HTML; the walkthrough is in the element that adds the learner's column."""
     table = table_html(TABLES[name]())
     if name == "table-walkthrough":
         return f"<walkthrough-column>{table}</walkthrough-column>"

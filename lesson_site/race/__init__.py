@@ -8,7 +8,7 @@ it lists. They are committed, so no build needs PyTorch. What they promise to wh
     backward pass and update in one graph. Its four lines are those of the loop on the pages. A test
     exports it again and compares bytes; where the versions differ from ``exported_with``, it
     compares all but the names of the values in between.
-*   **State in, state out.** ``inputs`` and ``outputs`` stand in the graph's own order. The last two
+*   **State in, state out.** ``inputs`` and ``outputs`` have the graph's own order. The last two
     inputs are ``images``, float32, normalised as the lesson does it, and ``labels``, int32, 0 to 9.
     All before them is state. Output ``i`` is input ``i`` after the step, ``new.`` before its name;
     the last output is ``loss``, float32 without dimensions: the batch's mean, before the update. So

@@ -31,7 +31,7 @@ Rates = dict[str, dict[str, float]]
 @fence()
 def race(source: str, options: Options, md: Markdown) -> str:
     """The race."""
-    # Around it stands an element that Markdown knows as a block.
+    # Around it is an element that Markdown knows as a block.
     return f'<div class="race">{race_html(open_store())}</div>'
 
 

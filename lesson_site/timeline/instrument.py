@@ -1,6 +1,6 @@
 """The fence of the timeline: one choice drawn and told; the element ``training-timeline`` goes on.
 
-Without JavaScript the picture and its sentences stand alone, and the controls are not shown.
+Without JavaScript the picture and its sentences are alone, and the controls are not shown.
 """
 
 from collections.abc import Mapping

@@ -22,7 +22,7 @@ from:
     planned     nothing measures it yet: what will
 
 ``unit`` says how the value is written. A name with {braces} stands for one figure for each
-combination of the lists beside it; ``words`` gives what stands in ``what`` for a member.
+combination of the lists beside it; ``words`` gives what ``what`` says of a member.
 """
 
 import itertools
@@ -66,7 +66,7 @@ class Definition:
         fields: Everything else that its kind needs.
         family: The name of its family, braces and all; its own name if it is alone.
         family_what: What the family is, in words, braces and all.
-        member: What stands in place of the braces.
+        member: What is in place of the braces.
         devices: Where the entries ran that it needs.
         in_browser: Whether the race in a reader's browser gives it, and no job.
     """

@@ -18,7 +18,7 @@ WAYS: dict[str, str] = {
     "our division": "our division of two published figures",
     "our count": "our count over published rows",
 }
-# What stands behind a number: the unit of results/quantities, and how many of its base units.
+# What is written behind a number: the unit of results/quantities, and how many of its base units.
 SCALES: dict[str, tuple[str, float]] = {
     "s": ("s", 1.0),
     "ms": ("s", 1e-3),
@@ -187,7 +187,7 @@ class Published:
         setting: Anything else that one must know to repeat it.
         base: What a ratio is divided by.
         how: How it was obtained.
-        sources: Where it stands; two where we divided figures of two files.
+        sources: Where it is; two where we divided figures of two files.
         caveat: What it does not say.
         label: What its column of a table is called, where no field of its setting says it.
     """

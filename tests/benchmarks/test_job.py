@@ -194,7 +194,7 @@ def test_a_part_that_broke_half_way_is_measured_again(bench: Bench) -> None:
 @pytest.mark.parametrize(
     ("measured", "words"),
     [
-        ({"a": entry([1.0], "s", device="cpu", loss=float("nan"))}, "loss: NaN is no measured"),
+        ({"a": entry([1.0], "s", device="cpu", loss=float("nan"))}, "loss: NaN is not a measured"),
         ({"a": entry([0.0], "s", device="cpu")}, "shorter than any measured"),
         ({"nap": entry([1.0], "s", device="cpu")}, "no such entry"),
         ({"a": entry([1.0], "furlong", device="cpu")}, "unit"),

@@ -191,7 +191,7 @@ def test_loader_bound_is_the_epoch_over_its_loader(definitions: list[Definition]
         ('{"version": 2, ', "is damaged"),
         ("[" * 100_000, "nested too deeply"),
         (json.dumps({**good(), "provenance": {}}), "machine is missing"),
-        (json.dumps(good()).replace("0.0011,", "NaN,"), "NaN is no measured number"),
+        (json.dumps(good()).replace("0.0011,", "NaN,"), "NaN is not a measured number"),
         (json.dumps(good()).replace('"median": 0.0011', '"median": 1e-6'), "median: it is 1e-06"),
         (json.dumps(good()).replace("2026-11-21", "2026-02-31"), "there is no day 2026-02-31"),
     ],

@@ -88,8 +88,8 @@ def test_a_file_that_no_test_imports_is_named(
     ("content", "said"),
     [
         (None, "there is no report coverage.json"),
-        ("", "is no coverage report"),
-        ("[]", "is no coverage report"),
+        ("", "is not a coverage report"),
+        ("[]", "is not a coverage report"),
     ],
 )
 def test_a_report_that_cannot_be_read_is_refused(

@@ -278,9 +278,9 @@ RAW: dict[str, tuple[bytes, str]] = {
     "UTF-16": (json.dumps(good()).encode("utf-16"), "not UTF-8 text"),
     "Latin-1": (b'{"processor": "Prozessor f\xfcr uns"}', "not UTF-8 text"),
     "a list": (b"[1, 2]", "no JSON object"),
-    "not a number": (b'{"version": NaN}', "at version: NaN is no measured number"),
-    "infinity": (b'{"cases": {"a": [1, -Infinity]}}', "at cases.a.1: -Infinity is no measured"),
-    "a number beyond all": (b'{"cases": 1e400}', "at cases: Infinity is no measured"),
+    "not a number": (b'{"version": NaN}', "at version: NaN is not a measured number"),
+    "infinity": (b'{"cases": {"a": [1, -Infinity]}}', "at cases.a.1: -Infinity is not a measured"),
+    "a number beyond all": (b'{"cases": 1e400}', "at cases: Infinity is not a measured"),
     "a whole number beyond all": (b'{"cases": %s}' % (b"9" * 5000), "is damaged: "),
     "duplicate key": (b'{"cases": {"a": 1, "a": 1}}', "the key 'a' is there twice"),
     "half a character": (b'{"version": "\\ud800"}', "a character that nobody sees"),
@@ -362,7 +362,9 @@ def test_places_that_are_no_readable_file_are_named(
     said.append(sentence_of(secret))
 
     for words, sentence in zip(
-        ("is a folder", "No such file", "no regular file", "Permission denied"), said, strict=True
+        ("is a folder", "No such file", "not a regular file", "Permission denied"),
+        said,
+        strict=True,
     ):
         assert words in sentence
 
