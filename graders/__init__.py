@@ -5,5 +5,7 @@ checks, judging      how a check is written, and what it says of an answer
 answers              importing what a learner wrote
 process, child       the driver for files: a process of its own that can be stopped
 keeper               ends whatever an answer has started
+live, notebook       the driver for a kernel's objects, and the notebook's checks
+watching             what code does while it trains, seen from outside
 lab                  the checks of the lab's four exercises
 """

@@ -7,12 +7,43 @@ import traceback
 from pathlib import Path
 from types import ModuleType
 
+# --8<-- [start:places]
 ANSWER = "learners_answer"  # what an answer is called as a module, whatever its file is called
 LONGEST = 600  # characters of an error's text; PyTorch lists signatures at length
 
 
 class AnswerError(Exception):
     """A file that can't be checked at all; the message is one sentence."""
+
+
+def error_text(problem: BaseException) -> str:
+    """The kind of an error and what it says, in one line that is not too long."""
+    try:
+        text = " ".join(str(problem).split())
+    except Exception:  # it can't even be asked
+        text = ""
+    if len(text) > LONGEST:
+        text = f"{text[:LONGEST]} …"
+    return f"{type(problem).__name__}{text and f': {text}'}"
+
+
+def place_in(problem: BaseException, home: Path) -> str:
+    """The last line of a learner's that an error went through; empty if there is none.
+
+    Args:
+        problem: The error.
+        home: The learner's file, or the folder of several.
+    """
+    frames = traceback.extract_tb(problem.__traceback__)
+    own = [f for f in frames if home in (Path(f.filename), Path(f.filename).parent)]
+    if not own or own[-1].lineno is None:
+        return ""
+    file, number = own[-1].filename, own[-1].lineno
+    code = linecache.getline(file, number).strip()
+    return f" ({Path(file).name}, line {number}: {code})"
+
+
+# --8<-- [end:places]
 
 
 def load(path: Path) -> ModuleType:
@@ -47,30 +78,3 @@ def load(path: Path) -> ModuleType:
         sys.path.remove(str(path.parent))
         sys.dont_write_bytecode = writes_bytecode
     return answer
-
-
-def error_text(problem: BaseException) -> str:
-    """The kind of an error and what it says, in one line that is not too long."""
-    try:
-        text = " ".join(str(problem).split())
-    except Exception:  # it can't even be asked
-        text = ""
-    if len(text) > LONGEST:
-        text = f"{text[:LONGEST]} …"
-    return f"{type(problem).__name__}{text and f': {text}'}"
-
-
-def place_in(problem: BaseException, home: Path) -> str:
-    """The last line of a learner's that an error went through; empty if there is none.
-
-    Args:
-        problem: The error.
-        home: The learner's file, or the folder of several.
-    """
-    frames = traceback.extract_tb(problem.__traceback__)
-    own = [f for f in frames if home in (Path(f.filename), Path(f.filename).parent)]
-    if not own or own[-1].lineno is None:
-        return ""
-    file, number = own[-1].filename, own[-1].lineno
-    code = linecache.getline(file, number).strip()
-    return f" ({Path(file).name}, line {number}: {code})"

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
+# --8<-- [start:checks]
 Run = Callable[[Any], None]
 CHECK_S = 20.0
 
@@ -33,6 +34,13 @@ class Check:
 
 class WrongAnswerError(Exception):
     """Something does not hold; the message says what was expected, what came, and gives a hint."""
+
+
+class NotYetError(Exception):
+    """Something of the learner's is missing; the message says what."""
+
+    def _render_traceback_(self) -> list[str]:
+        return [f"✗ {self}"]  # Jupyter shows this in place of a traceback
 
 
 class CannotJudgeError(Exception):
@@ -72,11 +80,15 @@ def advise(text: str) -> None:
     advice_given.append(text)
 
 
+def checks_in(module: object) -> list[Check]:
+    """The checks of a module, in order."""
+    found = [getattr(made, "check", None) for made in vars(module).values()]
+    return [check for check in found if isinstance(check, Check)]
+
+
+# --8<-- [end:checks]
+
+
 def unit(name: str) -> ModuleType:
     """The module with the checks of a unit, such as ``"lab.exercise_1"``."""
     return importlib.import_module(f"graders.{name}")
-
-
-def checks_in(module: ModuleType) -> list[Check]:
-    """The checks of a module, in order."""
-    return [made.check for made in vars(module).values() if hasattr(made, "check")]

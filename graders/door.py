@@ -41,7 +41,7 @@ def grade(unit: str, title: str, path: Path, as_json: bool, seed: int | None = N
     try:
         for outcome in report.by_todo(examine(unit, path, seed)):
             outcomes.append(outcome)
-            print(json.dumps(asdict(outcome)) if as_json else report.line(outcome), flush=True)
+            print(json.dumps(asdict(outcome)) if as_json else report.line_of(outcome), flush=True)
     except CheckerError as problem:
         print(f"error: {problem}", file=sys.stderr)
         if not as_json:

@@ -11,10 +11,17 @@ from typing import Any
 import torch
 
 from graders.answers import ANSWER, AnswerError, error_text, place_in
-from graders.checks import CannotJudgeError, Check, WrongAnswerError, advice_given
+from graders.checks import (
+    CannotJudgeError,
+    Check,
+    NotYetError,
+    WrongAnswerError,
+    advice_given,
+)
 from graders.outcome import Outcome
 
 
+# --8<-- [start:judging]
 def judge(check: Check, answer: Any, home: Path, seed: int = 0) -> Outcome:
     """What a check says.
 
@@ -37,6 +44,8 @@ def judge(check: Check, answer: Any, home: Path, seed: int = 0) -> Outcome:
             check.run(answer)
         except (WrongAnswerError, AnswerError) as wrong:
             outcome = replace(outcome, state="wrong", says=str(wrong))
+        except NotYetError as empty:
+            outcome = replace(outcome, state="not done yet", says=str(empty))
         except CannotJudgeError as reason:
             outcome = replace(outcome, state="cannot be judged here", says=str(reason))
         except BaseException as problem:  # the answer may raise anything, SystemExit too
@@ -52,6 +61,7 @@ def fresh_defaults() -> Iterator[None]:
     torch.set_default_dtype(torch.float32)
     backends: Any = torch.backends
     switches = (backends.cuda.matmul, backends.cudnn.conv, backends.cudnn.rnn)
+    switches = tuple(switch for switch in switches if hasattr(switch, "fp32_precision"))
     precisions = [switch.fp32_precision for switch in switches]
     try:
         with torch.enable_grad():
@@ -80,3 +90,6 @@ def _stopped(outcome: Outcome, problem: BaseException, answer: Any, home: Path) 
 def _is_answer(thing: object, answer: Any) -> bool:
     """Whether something is what the learner wrote, or one file of it."""
     return thing is answer or getattr(thing, "__name__", "") == ANSWER
+
+
+# --8<-- [end:judging]

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
+# --8<-- [start:outcome]
 BLANK = str.maketrans("\n\r\t", "   ")
 State = Literal["passed", "wrong", "not done yet", "cannot be judged here"]
 WORST_FIRST: tuple[State, ...] = ("wrong", "not done yet", "cannot be judged here", "passed")
@@ -34,3 +35,6 @@ def printable(text: str) -> str:
         c if c.isprintable() else c.encode("unicode_escape").decode("ascii")
         for c in text.translate(BLANK)
     )
+
+
+# --8<-- [end:outcome]

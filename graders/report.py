@@ -7,6 +7,7 @@ from itertools import groupby
 
 from graders.outcome import WORST_FIRST, Outcome
 
+# --8<-- [start:lines]
 WIDTH = 96
 
 
@@ -19,7 +20,7 @@ def by_todo(outcomes: Iterable[Outcome]) -> Iterator[Outcome]:
         yield replace(worst, advice=tuple(advice))
 
 
-def line(outcome: Outcome) -> str:
+def line_of(outcome: Outcome) -> str:
     """What the learner reads about one TODO."""
     text = f"TODO {outcome.todo} {outcome.title}: {outcome.state.upper()}"
     if outcome.says:
@@ -35,6 +36,9 @@ def line(outcome: Outcome) -> str:
         )
         for paragraph in paragraphs
     )
+
+
+# --8<-- [end:lines]
 
 
 def total(outcomes: list[Outcome]) -> str:

@@ -13,7 +13,7 @@ from graders.answers import AnswerError
 from graders.checks import checks_in, unit
 from graders.outcome import Outcome
 from graders.process import CheckerError, Deadlines, examine
-from graders.report import by_todo, line, passed, total
+from graders.report import by_todo, line_of, passed, total
 from lesson_code.lab.__main__ import FILES, main
 from tests.graders.kept import SOURCES, outcomes, starter
 from tests.processes import gone
@@ -395,7 +395,7 @@ def test_what_cannot_be_judged_is_not_passed() -> None:
     skipped = [Outcome("1.6", "on a GPU", "cannot be judged here", "needs a CUDA GPU")]
 
     assert not passed(skipped)
-    assert "TODO 1.6 on a GPU: CANNOT BE JUDGED HERE: needs a CUDA GPU" == line(skipped[0])
+    assert "TODO 1.6 on a GPU: CANNOT BE JUDGED HERE: needs a CUDA GPU" == line_of(skipped[0])
     assert "0 of 1 passed, 1 cannot be judged here." == total(skipped)
 
 
