@@ -4,9 +4,8 @@ The source is a Python file in jupytext's percent format. In its code cells
 
     # --8<-- "lesson_code/data.py:normalise"       puts a section of tested code in this place
     # RECORDED figure.name other.name              becomes a dictionary RECORDED of those figures
-    # BLANK 1a: the task                           begins what a learner writes,
-    # INSTEAD                                      (perhaps) what stands there before, as comments,
-    # END                                          and this ends it
+    # BLANK 1a: the task                           begins what a learner writes; graders/blanks.py
+                                                   explains this mark and those that belong to it
 
 and in its text
 
@@ -28,12 +27,11 @@ import os
 import platform
 import re
 import tempfile
-import textwrap
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from graders.blanks import Blank, BlankError, blanks_of, emptied, filled
 from lesson_site.files import write_whole
 from lesson_site.sections import SectionError, read_section
 from results import recorded
@@ -52,11 +50,6 @@ SECONDS_PER_CELL = 7200
 
 INCLUDED = re.compile(r'^# --8<-- "(?P<target>[\w/.-]+:[\w-]+)"$', re.MULTILINE)
 RECORDED = re.compile(r"^# RECORDED (?P<names>.+)$", re.MULTILINE)
-BLANK = re.compile(
-    r"^(?P<indent> *)# BLANK (?P<name>\w+): (?P<task>.+)\n(?P<solution>(?:.*\n)*?)"
-    r"(?: *# INSTEAD\n(?P<instead>(?:.*\n)*?))? *# END(?:\n|\Z)",
-    re.MULTILINE,
-)
 FOR_CHECKERS = re.compile(r"  # (?:type: ignore|noqa)\b.*$", re.MULTILINE)
 FIGURE = re.compile(r"\[\[([^\[\]\s]+)\]\]")
 DIRECTIVE = re.compile(r"\{\{ (?P<what>\w+) (?P<argument>\S+) \}\}")
@@ -68,34 +61,12 @@ class NotebookError(ValueError):
     """A source or a notebook that can't be used; the message says where and what to do."""
 
 
-@dataclass(frozen=True)
-class Blank:
-    """What a learner is asked to write.
-
-    Attributes:
-        name: The exercise and a letter: ``1a``.
-        task: What to write, in words.
-        solution: Lines of code.
-        instead: Lines that stand there before; empty for most.
-    """
-
-    name: str
-    task: str
-    solution: str
-    instead: str
-
-
 def included_sections(source: Path = SOURCE) -> dict[str, int]:
     """Every section that the source puts into its cells, and the line that says so."""
     text = _read(source)
     return {
         match["target"]: text.count("\n", 0, match.start()) + 1 for match in INCLUDED.finditer(text)
     }
-
-
-def blanks_of(text: str) -> list[Blank]:
-    """The blanks in a source, in order."""
-    return [_blank(match) for match in BLANK.finditer(text)]
 
 
 def build(version: Version, source: Path = SOURCE) -> dict[str, Any]:
@@ -108,19 +79,19 @@ def build(version: Version, source: Path = SOURCE) -> dict[str, Any]:
     import jupytext
 
     text = _read(source)
-    blanks = blanks_of(text)
-    begun = len(re.findall(r"^ *# BLANK ", text, re.MULTILINE))
-    if begun != len(blanks):
-        raise NotebookError(f"{source}: {begun} blanks begin and {len(blanks)} end with # END")
+    try:
+        blanks = blanks_of(text)
+        own = filled(text) if version == "solution" else emptied(text, _stub)
+    except BlankError as problem:
+        raise NotebookError(f"{source}, {problem}") from None
     cells = []
     built: dict[str, Any]
-    for number, cell in enumerate(jupytext.reads(text, fmt="py:percent").cells):
+    for number, cell in enumerate(jupytext.reads(own, fmt="py:percent").cells):
         if cell.cell_type == "markdown":
             content = _text(cell.source, version, blanks, text)
             built = {"cell_type": "markdown", "metadata": {}, "source": content}
         else:
-            content = BLANK.sub(_filled if version == "solution" else _emptied, cell.source)
-            content = INCLUDED.sub(_section, RECORDED.sub(_recorded, content))
+            content = INCLUDED.sub(_section, RECORDED.sub(_recorded, cell.source))
             built = {
                 "cell_type": "code",
                 "execution_count": None,
@@ -290,18 +261,9 @@ def _read(source: Path) -> str:
         raise NotebookError(f"can't read {source}: {problem.strerror}") from None
 
 
-def _blank(match: re.Match[str]) -> Blank:
-    return Blank(match["name"], match["task"], match["solution"], match["instead"] or "")
-
-
-def _filled(match: re.Match[str]) -> str:
-    return match["solution"]
-
-
-def _emptied(match: re.Match[str]) -> str:
-    """The call that names the blank, and what stands beside it until it is filled."""
-    call = f"{match['indent']}fill_in({json.dumps(match['name'])}, {json.dumps(match['task'])})\n"
-    return call + re.sub(r"^( *)# ?", r"\1", match["instead"] or "", flags=re.MULTILINE)
+def _stub(name: str, task: str) -> str:
+    """The call that names a blank until it is filled."""
+    return f"fill_in({json.dumps(name)}, {json.dumps(task)})"
 
 
 def _section(match: re.Match[str]) -> str:
@@ -346,10 +308,7 @@ def _solution(blanks: list[Blank], exercise: str) -> str:
     if not own:
         raise NotebookError(f"{SOURCE}: exercise {exercise} has no blanks")
     named = len(own) > 1
-    blocks = [
-        (f"# {blank.name}\n" if named else "") + textwrap.dedent(blank.solution).rstrip()
-        for blank in own
-    ]
+    blocks = ["\n".join([f"# {blank.name}"] * named + [*blank.solution]).rstrip() for blank in own]
     return "```python\n" + "\n\n".join(blocks) + "\n```"
 
 
@@ -359,7 +318,7 @@ def _minutes(source: str, blanks: list[Blank]) -> int:
 
     text = "\n".join(line for line in source.splitlines() if line.startswith("# "))
     reading = len(re.findall(r"\w+", text)) / WORDS_PER_MINUTE
-    lines = sum(len(blank.solution.splitlines()) for blank in blanks)
+    lines = sum(len(blank.solution) for blank in blanks)
     return 5 * math.ceil((reading + MINUTES_PER_BLANK * len(blanks) + lines / 4) / 5)
 
 

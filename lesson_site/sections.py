@@ -12,7 +12,7 @@ from pathlib import Path
 from graders import blanks
 
 CODE_FOLDER = Path("lesson_code")
-BESIDE = "graders/"  # the room beside it of which pages show a few checks
+BESIDE = "graders/"  # the room beside it, of which pages and notebook show checks
 MARKER = re.compile(r"^\s*# --8<-- \[(?P<edge>start|end):(?P<name>[\w-]+)\]\s*$")
 
 

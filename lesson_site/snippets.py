@@ -55,7 +55,7 @@ def shown_sections(pages: Path = PAGES) -> list[Shown]:
     notebook = pages / notebooks.SOURCE.relative_to(PAGES)
     if notebook.exists():
         for target, number in notebooks.included_sections(notebook).items():
-            if target.startswith(f"{CODE_FOLDER}/"):
+            if target.startswith((f"{CODE_FOLDER}/", BESIDE)):
                 found.setdefault(target.removeprefix(f"{CODE_FOLDER}/"), f"{notebook}:{number}")
     return [Shown(target, where) for target, where in found.items()]
 

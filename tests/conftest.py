@@ -28,8 +28,14 @@ SITE_ROOMS = ("assets", "browser", "lesson_site", "results", "site")
 SITE_TOOLS = ("mkdocs", "pymdownx", "playwright", "html5lib")
 # Authors of pages may lack PyTorch: what these rooms have that needs it is then left out, and told.
 PAGE_ROOMS = SITE_ROOMS
-# The rooms whose tests run every line that a page shows.
-COUNTED = ("lesson_code/", "graders/lab/")
+# The tests that run every line that a page or the notebook shows.
+COUNTED = (
+    "tests/lesson_code/",
+    "tests/graders/lab/",
+    "tests/graders/notebook/",
+    "tests/graders/test_judging.py",
+    "tests/graders/test_answers.py::test_a_kept_answer_is_judged_as_it_should_be[notebook-",
+)
 WITHOUT_TORCH: list[str] = []
 # The marker, or the fixture below whose second value carries it.
 NEEDS_GPU = re.compile(r"\bmark\.gpu\b|\bdevice: torch\.device\b")
@@ -116,8 +122,7 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
     Counting takes two thirds more of a processor's time where Python is older than 3.12.
     """
-    name = item.path.relative_to(Path(__file__).parent).as_posix()
-    if not name.startswith(COUNTED):
+    if not item.nodeid.startswith(COUNTED):
         item.add_marker("no_cover")
 
 

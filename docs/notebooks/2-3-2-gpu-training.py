@@ -44,9 +44,11 @@ import gzip
 import inspect
 import io
 import json
+import linecache
 import math
 import os
 import platform
+import random
 import re
 import shutil
 import socket
@@ -54,16 +56,20 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import textwrap
 import threading
 import time
+import traceback
 import urllib.request
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, replace
 from importlib.metadata import version
+from itertools import groupby
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Literal, Self
 from unittest.mock import patch
 
 import numpy as np
@@ -93,9 +99,19 @@ else:
 
 # %% tags=["machinery"] jupyter={"source_hidden": true} cellView="form"
 # @title Machinery: run it, and go on
-# --8<-- "lesson_code/notebook/blanks.py:blanks"
+# --8<-- "graders/outcome.py:outcome"
 
-# --8<-- "lesson_code/notebook/blanks.py:findings"
+# --8<-- "graders/checks.py:checks"
+
+# --8<-- "graders/answers.py:places"
+
+# --8<-- "graders/judging.py:judging"
+
+# --8<-- "graders/report.py:lines"
+
+# --8<-- "graders/live.py:blanks"
+
+# --8<-- "graders/live.py:live"
 
 # --8<-- "lesson_code/data.py:normalise"
 
@@ -113,11 +129,13 @@ Digits = tuple[Dataset, Dataset]
 
 Batch = tuple[torch.Tensor, torch.Tensor]
 
-# --8<-- "lesson_code/notebook/watching.py:watched_loader"
+# --8<-- "graders/watching.py:watched_loader"
 
-# --8<-- "lesson_code/notebook/watching.py:pretended_gpu"
+# --8<-- "graders/watching.py:pretended_gpu"
 
-# --8<-- "lesson_code/notebook/watching.py:watch_training"
+# --8<-- "graders/watching.py:watch"
+
+# --8<-- "graders/notebook.py:practice"
 
 print("The machinery is in place.")
 
@@ -159,8 +177,6 @@ print(f"parameters: {sum(p.numel() for p in MNISTClassifier().parameters()):,}")
 
 cpu = torch.device("cpu")
 device = cpu  # until exercise 1 finds a better one
-practice_loader = DataLoader(validation_digits, batch_size=32)  # for the checks
-practice = [batch for batch, _ in zip(practice_loader, range(2), strict=False)]
 
 
 def same_start() -> None:
@@ -263,12 +279,12 @@ device, trained, losses, device_seconds = train_on_device(train_loader, EPOCHS)
 print(f"{device}: {sum(device_seconds):.1f} s of training")
 
 # %% [markdown]
-# **Check.** It calls your function on two practice batches and watches what happens to them, without a GPU a second time with one that is pretended. So it also finds what goes unnoticed on a CPU.
+# **Check.** It calls your function on small practice batches and watches what happens to them, without a GPU a second time with one that is pretended. So it also finds what goes unnoticed on a CPU. It draws other batches each time; a seed in its last line asks the same again.
 
 # %% tags=["check-1"]
-# --8<-- "lesson_code/notebook/checks.py:check_1"
+# --8<-- "graders/notebook.py:check_1"
 
-report(1, check_1(train_on_device, device, trained, losses, practice))
+report(1, "train_on_device", globals())
 
 # %% [markdown]
 # **Compare.** Beside the two runs, one pass over the loader with no model at all: with this loader, no device takes that part away.
@@ -417,16 +433,12 @@ if checkpoint_path.exists():
     print(f"{checkpoint_path.name}: {checkpoint_path.stat().st_size:,} bytes")
 
 # %% [markdown]
-# **Check.** Both models get the first test batch, in evaluation mode. And your loading gets a file that says it comes from a GPU.
+# **Check.** Your three functions get other trainings and other files than yours, some of which say that they come from a GPU. Then your own file is opened, and the rebuilt model gets the first test batch.
 
 # %% tags=["check-2"]
-# --8<-- "lesson_code/notebook/checks.py:check_2"
+# --8<-- "graders/notebook.py:check_2"
 
-test_images, _ = next(iter(test_loader))
-report(
-    2,
-    check_2(checkpoint_path, CHECKPOINT_EPOCHS, load_on_cpu, rebuild, trained, test_images),
-)
+report(2, "save_checkpoint", globals())
 
 checkpoint = load_on_cpu(checkpoint_path)
 loaded = rebuild(checkpoint)
@@ -555,12 +567,12 @@ _, mixed_accuracy = evaluate(model, validation_loader, device)
 print(f"mixed: {sum(mixed_seconds):.1f} s, validation accuracy {mixed_accuracy:.2f} %")
 
 # %% [markdown]
-# **Check.** A CPU can do mixed precision too, slowly. So your function runs there twice on practice batches, with `use_amp` on and off, and the check looks at every step.
+# **Check.** A CPU can do mixed precision too, slowly. So your function runs there on practice batches, with `use_amp` on and off, and the check looks at every step.
 
 # %% tags=["check-3"]
-# --8<-- "lesson_code/notebook/checks.py:check_3"
+# --8<-- "graders/notebook.py:check_3"
 
-report(3, check_3(train_mixed, practice))
+report(3, "train_mixed", globals())
 
 # %% [markdown]
 # **Compare**, in two separate questions: is it as accurate, and is it faster?
@@ -706,12 +718,12 @@ torch.manual_seed(SEED)
 portable_training(train_loader, validation_loader, PORTABLE_EPOCHS, best_path)
 
 # %% [markdown]
-# **Check.** The best checkpoint is loaded on the CPU into a fresh model and measured again. And your function runs on practice batches in which nothing is ever right, to see when it saves, and without a GPU once more with one that is pretended.
+# **Check.** Your function runs on practice batches with a validation whose accuracy is known before: once it stays at 0, once it rises, falls and rises again. So the check sees when you save, and what you print. Then your own best checkpoint is loaded on the CPU and measured again.
 
 # %% tags=["check-4"]
-# --8<-- "lesson_code/notebook/checks.py:check_4"
+# --8<-- "graders/notebook.py:check_4"
 
-report(4, check_4(portable_training, best_path, validation_loader, practice[0]))
+report(4, "portable_training", globals())
 
 best_checkpoint = torch.load(best_path, map_location="cpu", weights_only=True)
 best_model = MNISTClassifier()

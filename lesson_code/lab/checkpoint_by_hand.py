@@ -312,7 +312,7 @@ def main(arguments: list[str] | None = None) -> int:
         return 2
     outcomes = [judge(check, answer, options.file) for check in CHECKS]
     for result in outcomes:
-        print(report.line(result))
+        print(report.line_of(result))
     print(report.total(outcomes))
     return 0 if report.passed(outcomes) else 1
 

@@ -2,7 +2,7 @@
 
 Between two tensors on the CPU a forgotten ``.to(device)`` shows nowhere. An ``Unplaced`` is no
 tensor: ``.to(device)`` gives the tensor inside, and every other use is an error that names the
-operation. ``lesson_code.notebook.watching`` looks on and tells afterwards; this one stops the code
+operation. ``graders.watching`` looks on and tells afterwards; this one stops the code
 where it goes wrong.
 """
 

@@ -1,1 +1,1 @@
-"""What the companion notebook carries with it: blanks, data, checks and timings."""
+"""The digits that the companion notebook finds."""

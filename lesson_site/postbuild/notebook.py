@@ -2,7 +2,8 @@
 
 mkdocs-jupyter puts JupyterLab's style sheets and scripts into the page, some of which ask other
 hosts, and the code of each cell twice. Here a cell becomes what code, outputs and text are on
-every other page, so that their style serves it, and machinery is folded and not highlighted.
+every other page, so that their style serves it. Machinery is folded, and has neither colours nor
+docstrings.
 """
 
 import base64
@@ -40,6 +41,7 @@ OUTPUT = re.compile(
 HEADING = re.compile(r"<h1[^>]*>.*?</h1>", re.S)
 ANCHOR = re.compile(r'<a class="anchor-link" href="([^"]+)">')
 SPAN = re.compile(r"</?span[^>]*>")
+DOCSTRING = re.compile(r"\n +&quot;&quot;&quot;.*?&quot;&quot;&quot;(?=\n)", re.S)
 # Names, operators, punctuation and spaces, in the colour of the text or almost so.
 UNCOLOURED = re.compile(r'<span class="(?:n|nn|o|p|w)">([^<]*)</span>')
 
@@ -101,8 +103,8 @@ def _code(name: str, html: str, prompt: str) -> str:
 
 
 def _folded(name: str, html: str) -> str:
-    plain = SPAN.sub("", html).strip()
-    summary = f"{len(plain.splitlines())} lines of machinery"
+    plain = DOCSTRING.sub("", SPAN.sub("", html)).strip()
+    summary = f"{len(plain.splitlines())} lines of machinery, docstrings left out"
     return f'<details id="{name}"><summary>{summary}</summary>{_block(plain)}</details>'
 
 

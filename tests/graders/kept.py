@@ -7,16 +7,18 @@
     says     a part of what the learner is told; a right answer has none
     advises  (perhaps) a part of an advice; a right answer without this key gets no advice
     old, new lines of the solution, or a part of one, and what is in their place
+    blank    (perhaps) the only blank in which `old` is looked for; without `old`, all of it
     change   tables of `old` and `new` in the place of these two, where several places differ
 """
 
 import re
 import sys
 import tempfile
+import textwrap
 import tomllib
 from collections.abc import Collection, Iterator
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -46,6 +48,7 @@ SOURCES = {f"lab.exercise_{number}": LAB / "solution" / name for number, name in
 SOURCES |= {
     f"foundations.step_{step}": layout.LAB / name for step, name in enumerate(layout.WRITTEN, 2)
 }
+SOURCES["notebook"] = REPOSITORY / "docs/notebooks/2-3-2-gpu-training.py"
 # Checks that train or time for seconds. Of kept answers only one is asked, if its TODO should fail.
 SLOW = {"prints_losses", "prints_lines"}
 LEARNS = ("learns", "3.11")
@@ -77,6 +80,7 @@ class KeptAnswer:
 
     Attributes:
         changes: Pairs of what the solution has and what is in its place.
+        blanks: For each of them, the blank in which that is; empty for anywhere.
     """
 
     unit: str
@@ -86,6 +90,7 @@ class KeptAnswer:
     says: str
     advises: str
     changes: tuple[tuple[str, str], ...]
+    blanks: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return f"{self.unit}-{self.name}"
@@ -96,7 +101,15 @@ class KeptAnswer:
         Raises:
             KeptAnswerError: If what it replaces is not in the solution exactly once.
         """
-        return changed(solution_of(self.unit)[0], self)
+        source = SOURCES[self.unit].read_text(encoding="utf-8")
+        elsewhere = []
+        blanks = self.blanks or [""] * len(self.changes)
+        for change, blank in zip(self.changes, blanks, strict=True):
+            if blank:
+                source = changed_in_blank(source, blank, *change)
+            else:
+                elsewhere.append(change)
+        return changed(filled(source), replace(self, changes=tuple(elsewhere)))
 
     def write(self, folder: Path) -> Path:
         """The whole answer as a file, or in the folder that its checks look at."""
@@ -109,13 +122,19 @@ class KeptAnswer:
         line in no blank, or a helper of ours. A wrong one that stays in its blanks is asked the
         costly checks of their TODOs and of those in `fails`, and all that are not costly.
         """
+        if self.blanks and all(self.blanks):  # of the notebook, whose exercises share no blanks
+            exercises = {blank[0] for blank in self.blanks}
+            checks = checks_in(unit(self.unit))
+            return {c.run.__name__ for c in checks if c.todo[0] not in exercises}
         name, todo = LEARNS
         slow = SLOW if todo in self.fails else {*SLOW, name}
+        if not self.fails or self.unit not in COSTLY:
+            return slow
         reached = self.fails | self.changed_todos()
-        if not self.fails or "" in reached:
+        if "" in reached:
             return slow
         asked = {c.run.__name__ for c in checks_in(unit(self.unit)) if c.todo in reached}
-        return slow | (COSTLY.get(self.unit, set()) - asked)
+        return slow | (COSTLY[self.unit] - asked)
 
     def changed_todos(self) -> set[str]:
         """The TODOs in whose blanks it differs; an empty one for a line that is in none."""
@@ -248,24 +267,51 @@ def answers_in(path: Path) -> Iterator[KeptAnswer]:
             frozenset(table["fails"]),
             table.get("says", ""),
             table.get("advises", ""),
-            tuple((place["old"], place["new"]) for place in places),
+            tuple((place.get("old", ""), place["new"]) for place in places),
+            tuple(place.get("blank", "") for place in places),
         )
 
 
 def _problem(table: dict[str, Any]) -> str:
     """What is wrong with a table; empty if nothing is."""
     places = table.get("change", [table])
-    own = {"change"} if "change" in table else {"old", "new"}
+    own = {"change"} if "change" in table else _place(table)
     needed = {"why", "fails", *own, *({"says"} if table.get("fails") else ())}
     keys = table.keys() - {"advises"}
     if needed != keys:
         lacks, strange = sorted(needed - keys), sorted(keys - needed)
         return f"the keys {lacks} are missing and {strange} are too many"
-    if any({"old", "new"} != place.keys() for place in places if place is not table):
+    if any(_place(place) != place.keys() for place in places if place is not table):
         return "each change has the keys 'old' and 'new'"
-    if any(place["old"] == place["new"] for place in places):
+    if any(place.get("old") == place["new"] for place in places):
         return "a change has the same 'old' and 'new'"
     return ""
+
+
+def _place(table: dict[str, Any]) -> set[str]:
+    """The keys that say where something is changed, and into what."""
+    return {"old", "new", "blank"} & {"new", *table} if "blank" in table else {"old", "new"}
+
+
+def changed_in_blank(source: str, name: str, old: str, new: str) -> str:
+    """An annotated source with something else in a blank; ``old`` is all of it if it is empty.
+
+    Raises:
+        KeptAnswerError: If there is not exactly one such place.
+    """
+    found = re.findall(
+        rf"^ *# BLANK {re.escape(name)}: .*\n((?:.*\n)*?) *# (?:INSTEAD|END)$", source, re.M
+    )
+    if len(found) != 1:
+        raise KeptAnswerError(f"the source has {len(found)} blanks {name!r}")
+    [lines] = found
+    indent = lines[: len(lines) - len(lines.lstrip())]
+    within = textwrap.dedent(lines)
+    if old and within.count(old) != 1:
+        raise KeptAnswerError(f"blank {name} has {within.count(old)} of {old!r}")
+    code = within.replace(old, new) if old else f"{new.rstrip()}\n"
+    start = source.index(lines, re.search(rf"# BLANK {re.escape(name)}: ", source).end())  # type: ignore[union-attr]
+    return source[:start] + textwrap.indent(code, indent) + source[start + len(lines) :]
 
 
 def changed(solution: str, answer: KeptAnswer) -> str:

@@ -2,6 +2,7 @@
 
 import json
 import re
+import textwrap
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import nbformat
 import pytest
 
+from graders.blanks import blanks_of
 from lesson_site import notebooks
 from lesson_site.__main__ import main
 from lesson_site.notebooks import (
@@ -105,7 +107,7 @@ def test_figures_and_outputs_stand_in_the_text(cells: Cells) -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("# %%\n# BLANK 1a: move\nx = 1\n", "1 blanks begin and 0 end"),
+        ("# %%\n# BLANK 1a: move\nx = 1\n", "line 5: what begins here has no `# END`"),
         ('# %%\n# --8<-- "lesson_code/data.py:nothing"\n', "no section 'nothing'"),
         ("# %% [markdown]\n# {{ solution 9 }}\n", "exercise 9 has no blanks"),
         ("# %% [markdown]\n# {{ picture 9 }}\n", "no directive {{ picture 9 }}"),
@@ -166,7 +168,7 @@ def test_the_solution_has_run_from_top_to_bottom() -> None:
 
 def test_the_versions_differ_in_the_blanks_alone() -> None:
     """Three, three, five and one: everything else is the same, cell by cell."""
-    blanks = notebooks.blanks_of(SOURCE.read_text(encoding="utf-8"))
+    blanks = blanks_of(SOURCE.read_text(encoding="utf-8"))
     counts = {n: sum(blank.name.startswith(n) for blank in blanks) for n in "1234"}
     learner, solution = (notebooks.code_of(notebooks.build(v)) for v in ("learner", "solution"))
 
@@ -178,15 +180,15 @@ def test_the_versions_differ_in_the_blanks_alone() -> None:
 
 def test_no_answer_stands_beside_its_blank() -> None:
     """A task says in words what to write; the code cells of the learner hold no solution."""
-    blanks = notebooks.blanks_of(SOURCE.read_text(encoding="utf-8"))
+    blanks = blanks_of(SOURCE.read_text(encoding="utf-8"))
     exercises = [cell for cell in notebooks.code_of(notebooks.read(LEARNER)) if "fill_in(" in cell]
 
     for blank in blanks:
-        code = [line.strip() for line in blank.solution.splitlines() if "(" in line]
+        code = [line.strip() for line in blank.solution if "(" in line]
         assert not any(piece in blank.task for piece in code)
     for cell in exercises[1:]:
         for blank in (b for b in blanks if f'fill_in("{b.name}"' in cell):
-            assert blank.solution.strip() not in cell
+            assert "\n".join(blank.solution) not in textwrap.dedent(cell)
 
 
 def test_every_exercise_has_its_parts_in_order() -> None:
@@ -217,7 +219,7 @@ def test_the_test_images_wait() -> None:
 
     defined, compared, evaluated = (cell for cell in using if "def evaluate(" not in cell)
     assert "DataLoader(test_digits" in defined
-    assert "next(iter(test_loader))" in compared
+    assert "next(iter(answer.test_loader))" in compared
     assert "evaluate(best_model, test_loader" in evaluated
 
 

@@ -12,7 +12,7 @@ from nbclient.exceptions import CellExecutionError
 from lesson_site import notebooks
 from results import result_file
 from tests.building import REPOSITORY, build
-from tests.lesson_code.notebook.companion import PARAMETERS, Companion, cells
+from tests.graders.notebook.companion import PARAMETERS, Companion, cells
 from tests.site.conftest import Copy
 
 FEW = f"{PARAMETERS}\nimport torch; torch.set_num_threads(1)"

@@ -15,18 +15,28 @@ from pathlib import Path
 from torch.utils.data import DataLoader, Subset
 
 from lesson_site import notebooks
+from tests.graders.kept import changed_in_blank
 
 NAME = "companion_cells"
 PARAMETERS = 'EPOCHS, CHECKPOINT_EPOCHS, PORTABLE_EPOCHS, DATA = 2, 2, 2, "subset"'
 
 
-def cells(folder: Path, answers: dict[str, str] | None = None) -> list[tuple[list[str], str]]:
-    """Tags and code of each cell of the solution, some blanks filled in another way."""
+def cells(
+    folder: Path, answers: dict[str, str] | None = None, imported: bool = True
+) -> list[tuple[list[str], str]]:
+    """Tags and code of each cell of the solution, some blanks filled in another way.
+
+    Args:
+        folder: Where to write what the cells are built of.
+        answers: For blanks, by their names.
+        imported: Whether modules stand in for the sections that the cells hold.
+    """
     text = notebooks.SOURCE.read_text(encoding="utf-8")
     for name, answer in (answers or {}).items():
-        text = _answered(text, name, answer)
+        text = changed_in_blank(text, name, "", answer)
     source = folder / "source.py"
-    source.write_text(notebooks.INCLUDED.sub(_imported, text), encoding="utf-8")
+    text = notebooks.INCLUDED.sub(_imported, text) if imported else text
+    source.write_text(text, encoding="utf-8")
     built = notebooks.build("solution", source)
     return [
         (cell["metadata"].get("tags", []), cell["source"])
@@ -41,25 +51,15 @@ def _imported(match: re.Match[str]) -> str:
     return f"from {module} import *"
 
 
-def _answered(text: str, name: str, answer: str) -> str:
-    """The source with another answer in a blank; its first line sets the indentation."""
-    found = next(match for match in notebooks.BLANK.finditer(text) if match["name"] == name)
-    first = re.match(r" *", found["solution"])
-    assert first is not None
-    indent = " " * len(first[0])
-    lines = "".join(f"{indent}{line}\n" for line in answer.splitlines())
-    return text[: found.start("solution")] + lines + text[found.end("solution") :]
-
-
 class Companion:
     """A running notebook on a few hundred digits."""
 
-    def __init__(self, folder: Path, parameters: str = "") -> None:
-        """Run everything before the first exercise."""
+    def __init__(self, folder: Path, parameters: str = "", imported: bool = True) -> None:
+        """Run everything before the first exercise; the arguments are those of ``cells``."""
         self.module = types.ModuleType(NAME)
         sys.modules[NAME] = self.module  # dataclasses look themselves up there
-        self.folder = folder
-        everything = cells(folder)
+        self.folder, self.imported = folder, imported
+        everything = cells(folder, imported=imported)
         first = next(i for i, (tags, _) in enumerate(everything) if "prediction" in tags)
         for number, (tags, code) in enumerate(everything):
             if number < first or "prediction" in tags:
@@ -88,14 +88,14 @@ class Companion:
 
     def rest(self, answers: dict[str, str]) -> list[tuple[list[str], str]]:
         """The cells from the first exercise on, as ``cells`` gives them."""
-        found = cells(self.folder, answers)
+        found = cells(self.folder, answers, self.imported)
         first = next(i for i, (tags, _) in enumerate(found) if "prediction" in tags)
         return [(tags, code) for tags, code in found[first:] if "prediction" not in tags]
 
     def exercise(self, number: int, answers: dict[str, str]) -> str:
         """Do an exercise with these answers, and return what its check printed."""
         printed = ""
-        for tags, code in cells(self.folder, answers):
+        for tags, code in cells(self.folder, answers, self.imported):
             if f"exercise-{number}" in tags:
                 self.run(code)
             if f"check-{number}" in tags:

@@ -1,0 +1,140 @@
+"""What the notebook's checks see, at their edges: other devices, and code that stops."""
+
+from typing import Any
+
+import pytest
+import torch
+from torch.utils.data import DataLoader, TensorDataset
+
+from graders import notebook
+from graders.checks import NotYetError, WrongAnswerError
+from graders.watching import Watch, WatchedLoader, tensors_in
+from lesson_code.models import MNISTClassifier
+
+
+@pytest.fixture
+def batches() -> list[Any]:
+    """Two batches of made-up digits, of different sizes."""
+    return notebook.practice_batches([16, 12])
+
+
+@pytest.fixture
+def accelerator(monkeypatch: pytest.MonkeyPatch) -> None:
+    """PyTorch says that there is an accelerator; all stays on the CPU."""
+    monkeypatch.setattr(torch.accelerator, "is_available", lambda: True)
+
+
+def test_what_stops_the_code_is_noted() -> None:
+    """The watch ends all the same."""
+    run = Watch(MNISTClassifier).run(lambda: 1 / 0)
+
+    assert isinstance(run.problem, ZeroDivisionError)
+
+
+def test_an_empty_blank_is_not_noted_but_told() -> None:
+    """It is no mistake."""
+
+    def empty() -> None:
+        raise NotYetError("empty")
+
+    with pytest.raises(NotYetError, match="empty"):
+        Watch(MNISTClassifier).run(empty)
+
+
+def test_events_come_in_order(batches: list[Any]) -> None:
+    """Forward, loss, backward, and gradients of before that nobody cleared."""
+
+    def code() -> None:
+        model, criterion = MNISTClassifier(), torch.nn.CrossEntropyLoss()
+        for images, labels in batches:
+            criterion(model(images), labels).backward()
+
+    run = Watch(MNISTClassifier).run(code)
+
+    assert [
+        "logits float32 train 16",
+        "loss float32",
+        "backward",
+        "logits float32 train 12",
+        "loss float32",
+        "backward on old gradients",
+    ] == run.events
+
+
+def test_what_a_pretended_gpu_cannot_do_is_no_mistake(batches: list[Any]) -> None:
+    """Then the run on this machine decides."""
+
+    def code(loader: WatchedLoader) -> None:
+        torch.Generator(device="cuda" if torch.cuda.is_available() else "cpu")
+        for images, _ in loader:
+            images + 1
+
+    practice = notebook.Practice(code, batches)
+
+    assert not practice.pretended
+    assert practice.takes_gpu
+
+
+def test_beside_a_real_accelerator_nothing_is_pretended(
+    batches: list[Any], accelerator: None
+) -> None:
+    """Two devices that meet stop by themselves there, so that is not looked for."""
+
+    def code(loader: WatchedLoader) -> None:
+        for images, labels in loader:
+            images + torch.ones(28)
+            images.to("cpu"), labels.to("cpu")
+
+    practice = notebook.Practice(code, batches)
+
+    assert not practice.pretended
+    practice.require_moved()
+
+
+def test_a_model_that_comes_back_elsewhere_is_named() -> None:
+    """A checkpoint opens on the CPU, and so does the model that is made from it."""
+    with pytest.raises(WrongAnswerError, match="expected a model on the CPU, got meta"):
+        notebook.require_on_cpu(MNISTClassifier().to("meta"))
+
+
+@pytest.mark.parametrize("tens", [[0, 0, 0], [1, 4, 2]])
+def test_every_model_has_the_accuracy_that_is_scheduled(tens: list[int]) -> None:
+    """Whatever its weights are."""
+    loader = notebook.ScheduledLoader(tens)
+    found = []
+    for _ in tens:
+        loader.run.events += ["backward"] * len(notebook.BATCHES)
+        found.append(notebook.evaluate(MNISTClassifier(), loader, torch.device("cpu"))[1])
+
+    assert notebook.accuracies(tens) == found
+
+
+def test_an_accelerator_may_see_another_digit_in_one_image(
+    tmp_path: Any, accelerator: None
+) -> None:
+    """One image in half precision is not a wrong accuracy; two are."""
+    images, labels = notebook.practice_batches([16])[0]
+    model = MNISTClassifier().eval()
+    right = int((model(images).argmax(dim=1) == labels).sum())
+    answer = torch.nn.Module()
+    answer.validation_loader = DataLoader(TensorDataset(images, labels), batch_size=16)
+    answer.best_path = tmp_path / "best.pth"
+    rest = {"epoch": 0, "optimizer_state_dict": {}, "loss": 1.0}
+
+    for more in (1, 2):
+        accuracy = 100 * (right + more) / 16
+        torch.save(
+            rest | {"model_state_dict": model.state_dict(), "accuracy": accuracy}, answer.best_path
+        )
+        if more == 1:
+            notebook.is_as_accurate_as_it_says(answer)
+
+    with pytest.raises(WrongAnswerError, match="which its model reaches"):
+        notebook.is_as_accurate_as_it_says(answer)
+
+
+def test_tensors_are_found_in_lists_too() -> None:
+    """As `torch.cat` and `torch.stack` get them."""
+    a, b, c = torch.ones(3)
+
+    assert [a, b, c] == list(tensors_in((a, [b, (c, "text")], 1)))
