@@ -788,6 +788,7 @@ class Clock:
     def __init__(self, run: Watch, step: float) -> None:
         """``step`` is how long a pass seems to take, in seconds."""
         self._run, self._step, self._module, self.reads = run, step, time, 0
+        self._begin = random.uniform(10**5, 10**6)
 
     def __getattr__(self, name: str) -> Any:
         """What the module has, but for its clocks."""
@@ -799,7 +800,8 @@ class Clock:
         """The time, in the type and the unit of a clock."""
         self.reads += 1
         passes = sum(event.startswith("backward") for event in self._run.events)
-        return type(second)((passes * self._step + self.reads / 1000) * second)
+        now = self._begin + passes * self._step + self.reads / 1000
+        return type(second)(now * second)
 
 
 @contextmanager

@@ -41,7 +41,7 @@ OUTPUT = re.compile(
 HEADING = re.compile(r"<h1[^>]*>.*?</h1>", re.S)
 ANCHOR = re.compile(r'<a class="anchor-link" href="([^"]+)">')
 SPAN = re.compile(r"</?span[^>]*>")
-DOCSTRING = re.compile(r"\n +&quot;&quot;&quot;.*?&quot;&quot;&quot;(?=\n)", re.S)
+DOCSTRING = re.compile(r'\n +""".*?"""(?=\n)', re.S)
 # Names, operators, punctuation and spaces, in the colour of the text or almost so.
 UNCOLOURED = re.compile(r'<span class="(?:n|nn|o|p|w)">([^<]*)</span>')
 
