@@ -21,7 +21,7 @@
 # A GPU makes the comparisons interesting, and no cell needs one. It has to be one that `torch.cuda` finds, NVIDIA's or AMD's: Apple's and Intel's are left alone. Where there is none, the comparison says that it was skipped and what it would show.
 # In Colab: *Runtime → Change runtime type → T4 GPU*.
 #
-# Computing takes, on the machine that was measured: with a GPU, [[notebook.cuda_time]]; on the CPU alone, [[notebook.cpu_time]].
+# Computing takes [[notebook.cpu_time]] on the CPU that was measured.
 # Reading and writing takes about {{ reading minutes }} minutes; that is an estimate, from the number of words and blanks.
 
 # %% tags=["parameters"]
