@@ -15,10 +15,8 @@ from html import escape, unescape
 from pathlib import Path
 from typing import Any
 
-from lesson_site.errors import PageError
 from lesson_site.files import write_whole
-from lesson_site.notebooks import SOLUTION
-from lesson_site.printed_tables import text_html
+from lesson_site.notebooks import SOLUTION, NotebookError
 
 PAGE = Path("notebooks/as-it-ran/index.html")
 PICTURES = Path("assets/notebook")
@@ -52,7 +50,7 @@ def tidy_notebook(site: Path) -> None:
     A second time changes nothing.
 
     Raises:
-        PageError: If an output is of a kind that pages do not show.
+        NotebookError: If an output is of a kind that pages do not show.
     """
     path = site / PAGE
     html = path.read_text(encoding="utf-8") if path.is_file() else ""
@@ -79,6 +77,9 @@ def tidy_notebook(site: Path) -> None:
 
 def _cell(name: str, html: str, about: dict[str, Any], site: Path) -> Iterator[str]:
     """A cell's text, or its code and its outputs, as HTML of the site."""
+    # Here, since a GPU's machine imports this package without the site's tools.
+    from lesson_site.printed_tables import text_html
+
     text = TEXT.search(html)
     if text:
         yield FENCE.sub(lambda fence: _block(fence[1]), text[1])
@@ -94,7 +95,7 @@ def _cell(name: str, html: str, about: dict[str, Any], site: Path) -> Iterator[s
         elif output["picture"]:
             yield _picture(base64.b64decode(output["picture"]), about.get("alt", ""), site)
         else:
-            raise PageError(f"{SOLUTION}: an output of a kind that pages do not show")
+            raise NotebookError(f"{SOLUTION}: an output of a kind that pages do not show")
 
 
 def _code(name: str, html: str, prompt: str) -> str:
