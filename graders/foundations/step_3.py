@@ -568,6 +568,13 @@ def has_the_standard_size(answer: Folder) -> None:
         f"dropout of {sorted(shares)}" if shares - {DROPPED} else "the same answer twice",
         f"the docstring of build_model has it; {INSPECT}",
     )
+    zeros = int((passes == 0).sum())
+    require(
+        zeros == 0,
+        "dropout of hidden values, and logits that are all there",
+        f"{zeros} of {passes.numel()} logits that are exactly zero in training",
+        f"what is dropped last is an answer; {INSPECT}",
+    )
 
 
 @todo("3.5", REGISTERED)
