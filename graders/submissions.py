@@ -24,7 +24,7 @@ class Learner:
     """What somebody handed in.
 
     Attributes:
-        name: Of the folder, or what stands before the file's name.
+        name: Of the folder, or what is before the file's name.
         found: Where files lie, by the name that a unit gives them.
         reports: What learners' own graders wrote, as JSON.
         problem: Why this learner's folder can't be looked at; empty if it can.

@@ -110,7 +110,7 @@ class Part:
     """A piece of a case that is measured and saved at once.
 
     Attributes:
-        name: Unique in its case; it stands in the result file.
+        name: Unique in its case; the result file names it.
         measure: Measures it and returns its entries. It may raise ``SkipPartError``,
             or ``IncompletePartError`` with what could be measured.
         expected_s: Roughly how long that takes, in seconds, for the time left.

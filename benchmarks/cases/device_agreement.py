@@ -20,7 +20,7 @@ from results.entry import Entry, entry
 STEPS = 20
 BATCH_SIZE = 32
 # Differences below this count as this: float32 numbers near one lie so far apart, and an entry
-# must be above zero. The true largest one stands in the outcome.
+# must be above zero. The true largest one is in the outcome.
 RESOLUTION = torch.finfo(torch.float32).eps
 FAMILIES = (
     Family(

@@ -44,7 +44,7 @@ ENTRIES = names_of(FAMILIES)
 
 
 def parts(plan: Plan) -> Iterator[Part]:
-    """Each device; its ways take turns. The extension stands apart: few machines can build it."""
+    """Each device; its ways take turns. The extension is apart: few machines can build it."""
     yield Part("cpu", partial(_on_cpu, plan), expected_s=12, cpu_only=True)
     if plan.gpu:
         yield Part("cuda", partial(_on_gpu, plan, plan.gpu), expected_s=12)

@@ -652,7 +652,7 @@ def ends_with(fault: str) -> Callable[[Folder], None]:
             run.result.last_words(),
             FAIL_FAST,
         )
-        # What PyTorch warns of stands there too, and is no sentence of the script.
+        # What PyTorch warns of is there too, and is not a sentence of the script.
         lines = [line for line in error.splitlines() if line.startswith("stopped:")]
         require(
             len(lines) == 1 and "Traceback" not in error,

@@ -594,7 +594,7 @@ def _require_records(
         all(isinstance(record, answer.StepRecord) for record in found),
         "a StepRecord for each step",
         f"{found[0]!r} for the first",
-        "the class stands at the top of the file",
+        "the class is at the top of the file",
     )
     for name, hint in (
         ("step", "count the batches from 0"),
