@@ -299,19 +299,19 @@ def changed_in_blank(source: str, name: str, old: str, new: str) -> str:
     Raises:
         KeptAnswerError: If there is not exactly one such place.
     """
-    found = re.findall(
-        rf"^ *# BLANK {re.escape(name)}: .*\n((?:.*\n)*?) *# (?:INSTEAD|END)$", source, re.M
-    )
+    found = [blank for blank in blanks_of(source) if blank.name == name]
     if len(found) != 1:
         raise KeptAnswerError(f"the source has {len(found)} blanks {name!r}")
-    [lines] = found
-    indent = lines[: len(lines) - len(lines.lstrip())]
-    within = textwrap.dedent(lines)
+    [blank] = found
+    lines = source.splitlines(keepends=True)
+    first = blank.line + len(blank.hints)
+    end = first + len(blank.solution)
+    indent = lines[first][: len(lines[first]) - len(lines[first].lstrip())]
+    within = "".join(f"{line}\n" for line in blank.solution)
     if old and within.count(old) != 1:
         raise KeptAnswerError(f"blank {name} has {within.count(old)} of {old!r}")
     code = within.replace(old, new) if old else f"{new.rstrip()}\n"
-    start = source.index(lines, re.search(rf"# BLANK {re.escape(name)}: ", source).end())  # type: ignore[union-attr]
-    return source[:start] + textwrap.indent(code, indent) + source[start + len(lines) :]
+    return "".join([*lines[:first], textwrap.indent(code, indent), *lines[end:]])
 
 
 def changed(solution: str, answer: KeptAnswer) -> str:

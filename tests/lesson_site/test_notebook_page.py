@@ -1,7 +1,6 @@
 """The executed notebook's page, after the pass over the built site."""
 
 import json
-import re
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ import pytest
 from bs4 import BeautifulSoup
 
 from lesson_site.notebooks import SOLUTION, NotebookError
-from lesson_site.postbuild.notebook import INDEX, PAGE, PICTURES, tidy_notebook
+from lesson_site.postbuild.notebook import DOCSTRING, INDEX, PAGE, PICTURES, tidy_notebook
 
 CELLS: list[dict[str, Any]] = json.loads(SOLUTION.read_text(encoding="utf-8"))["cells"]
 CELL = """\
@@ -26,11 +25,6 @@ def page(built_site: Path) -> BeautifulSoup:
     return BeautifulSoup(html, "html.parser").article
 
 
-def without_docstrings(code: str) -> str:
-    """What machinery is without them."""
-    return re.sub(r'\n +""".*?"""(?=\n)', "", code, flags=re.DOTALL)
-
-
 def squeezed(text: str) -> str:
     """A text without its spaces and line breaks."""
     return "".join(text.split())
@@ -43,7 +37,7 @@ def test_every_code_cell_is_on_the_page(page: BeautifulSoup) -> None:
     shown = page.select("[id^=cell-]")
 
     expected = [
-        squeezed(without_docstrings(code) if cell.name == "details" else code)
+        squeezed(DOCSTRING.sub("", code) if cell.name == "details" else code)
         for code, cell in zip(whole, shown, strict=True)
     ]
     assert expected == [squeezed(cell.code.get_text()) for cell in shown]
