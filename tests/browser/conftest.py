@@ -32,6 +32,8 @@ from tests import firefox
 from tests.building import HOST, REPOSITORY, finish, run, shared_folder
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+# Debian's Chromium without a window takes a fifth less processor time for a page.
+WITHOUT_WINDOW = ("chromium-headless-shell", *BROWSERS)
 # Chromium fills the list under its address bar from two pages of its own, in a process for each of
 # our windows: as much work as a page of ours. It hears the last list only, so the first lines are
 # those that Playwright gives.
@@ -177,7 +179,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def missing_tool() -> str | None:
     """What the browser tests lack on this machine, with how to get it; None if nothing."""
-    if not any(map(shutil.which, BROWSERS)):
+    if not any(map(shutil.which, WITHOUT_WINDOW)):
         return "no Chromium here; install your system's `chromium` package"
     if not AXE.is_file():
         return "axe-core is not installed; run `npm ci --ignore-scripts`"
@@ -228,7 +230,7 @@ def browser(server: QuietServer) -> Iterator[Browser]:
     reason = missing_tool()
     if reason:
         pytest.fail(f"--require-browser was given, but there is {reason}")
-    executable = next(filter(None, map(shutil.which, BROWSERS)))
+    executable = next(filter(None, map(shutil.which, WITHOUT_WINDOW)))
     with sync_playwright() as playwright:
         rule = f"--host-resolver-rules=MAP {HOST} 127.0.0.1:{server.server_port}"
         browser = playwright.chromium.launch(executable_path=executable, args=[*FLAGS, rule])

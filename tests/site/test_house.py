@@ -73,10 +73,11 @@ class House:
         return self._run(["make", f"PYTHON={self.python}", *arguments], fail)
 
     def ci(self, fail: str) -> subprocess.CompletedProcess[str]:
-        """Run what CI runs, on a machine that has both browsers."""
+        """Run what CI runs, on a machine that has all browsers."""
         compiler = self.root / "node_modules" / ".bin" / "tsc"
         compiler.parent.mkdir(parents=True)
-        for tool in (self.tools / "chromium", self.tools / "firefox-esr", compiler):
+        browsers = ("chromium", "chromium-headless-shell", "firefox-esr")
+        for tool in (*(self.tools / browser for browser in browsers), compiler):
             shutil.copy(self.tools / "npm", tool)
         (self.root / ".ci").mkdir()
         script = shutil.copy(REPOSITORY / ".ci" / "run", self.root / ".ci")
