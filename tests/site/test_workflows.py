@@ -1,28 +1,18 @@
 """What the workflows of the repository may do, and on whose account."""
 
 import fnmatch
-import os
 import re
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from lesson_site.recordings import path_of
 from lesson_site.snippets import recorded_targets
-from tests.building import REPOSITORY
+from tests.workflow import FOLDER, read
 
-WORKFLOWS = sorted((REPOSITORY / ".github" / "workflows").glob("*.yml"))
-GPU = REPOSITORY / ".github" / "workflows" / "gpu.yml"
-
-
-def read(name: str) -> dict[str, Any]:
-    """A workflow; YAML 1.1 takes its key ``on`` for a truth value."""
-    text = (GPU.parent / name).read_text(encoding="utf-8")
-    content: dict[str, Any] = yaml.safe_load(re.sub(r"^on:", '"on":', text, flags=re.MULTILINE))
-    return content
+WORKFLOWS = sorted(FOLDER.glob("*.yml"))
+GPU = FOLDER / "gpu.yml"
 
 
 def steps(job: dict[str, Any], key: str) -> list[str]:
@@ -103,7 +93,7 @@ def test_the_steps_on_the_gpu_machine_end_before_their_job_does() -> None:
 
     assert sum(limits.values()) < measure["timeout-minutes"]
     assert int(budget_min) < limits["Measure what needs no GPU"]
-    [calls] = re.findall(r"for call in ([\d ]+);", "\n".join(steps(measure, "run")))
+    [calls] = re.findall(r"for _ in ([\d ]+);", "\n".join(steps(measure, "run")))
     four_steps_min = 40
     assert len(calls.split()) * four_steps_min < limits["Test, measure and record on the GPU"]
 
@@ -114,41 +104,6 @@ def test_what_was_measured_is_handed_over_whatever_broke() -> None:
 
     assert "upload-artifact@" in upload["uses"]
     assert "always()" == upload["if"]
-
-
-@pytest.mark.parametrize("names", [[], ["a"], ["a", "b with a space"]], ids=len)
-def test_the_report_is_about_every_new_result(names: list[str], tmp_path: Path) -> None:
-    """None, one, or two, as after midnight; a file's name may hold a space."""
-    [script] = [
-        run for run in steps(read("gpu.yml")["jobs"]["measure"], "run") if "--compare-latest" in run
-    ]
-    python = tmp_path / ".venv" / "bin" / "python"
-    python.parent.mkdir(parents=True)
-    python.write_text('#!/bin/sh\nprintf "<%s>" "$@"\n[ -f "${5:-$4}" ]\n', encoding="utf-8")
-    python.chmod(0o755)
-    results = tmp_path / "benchmarks" / "results" / "gpu"
-    results.mkdir(parents=True)
-    for name in names:
-        (results / f"{name}.json").touch()
-    git = ["git", "-c", "init.defaultBranch=main", "init", "--quiet"]
-    subprocess.run(git, cwd=tmp_path, check=True)
-
-    done = subprocess.run(
-        ["bash", "-e", "-c", script],
-        cwd=tmp_path,
-        env={**os.environ, "GITHUB_STEP_SUMMARY": str(tmp_path / "summary.md")},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-    assert 0 == done.returncode, done.stderr
-    report = (tmp_path / "report.md").read_text(encoding="utf-8")
-    assert report == (tmp_path / "summary.md").read_text(encoding="utf-8") != ""
-    for command in ("summarize><--compare-latest", "summarize"):
-        assert [f"benchmarks/results/gpu/{name}.json" for name in names] == re.findall(
-            f"<{command}><(benchmarks[^>]*)>", report
-        )
 
 
 def test_every_recording_of_a_gpu_is_handed_over_and_offered(tmp_path: Path) -> None:
