@@ -2,10 +2,24 @@
 
 import pytest
 
-from tests.site.conftest import COMPARISON, LOOP_CPU, PAGE, Copy
+from tests.site.conftest import COMPARISON, LOOP_CPU, PAGE, Copy, sound_copy
 
 FIRST = "docs/tiny/01-first.md"
 SHOWN = '```lesson-code show="tiny/loop_cpu.py:loop"\n```\n'
+# Each is found in the built page, and by its id what is said of it.
+IN_HTML = {
+    "a dead link": ('<a href="../03-third/">away</a>', "../03-third/ leads nowhere"),
+    "a dead anchor": ('<a href="#third">away</a>', "#third names no heading"),
+    "an image of another host": (
+        "![drawn](https://example.org/a.png)",
+        "<img> asks another host",
+    ),
+    "a script of another host": (
+        '<script src="https://example.org/a.js"></script>',
+        "<script> asks another host",
+    ),
+    "a footnote that is not defined": ("A note.[^1]", "a footnote that is defined nowhere"),
+}
 
 
 def test_the_copy_is_sound(copy: Copy) -> None:
@@ -53,37 +67,6 @@ def test_the_copy_is_sound(copy: Copy) -> None:
         pytest.param(
             "Look: $\\left( 1$\n", [FIRST, "can't set the formula"], id="a formula that is broken"
         ),
-        pytest.param(
-            "[away](03-third.md)\n", ["tiny/01-first.md", "03-third.md"], id="a dead link"
-        ),
-        pytest.param(
-            "[away](02-second.md#third)\n", ["tiny/01-first.md", "#third"], id="a dead anchor"
-        ),
-        pytest.param(
-            '<a href="../03-third/">away</a>\n',
-            ["tiny/01-first/index.html: ../03-third/ leads nowhere"],
-            id="a dead link in raw HTML",
-        ),
-        pytest.param(
-            '<a href="#third">away</a>\n',
-            ["tiny/01-first/index.html: #third names no heading"],
-            id="a dead anchor in raw HTML",
-        ),
-        pytest.param(
-            "![drawn](https://example.org/a.png)\n",
-            ["tiny/01-first/index.html: ", "<img> asks another host"],
-            id="an image of another host",
-        ),
-        pytest.param(
-            '<script src="https://example.org/a.js"></script>\n',
-            ["tiny/01-first/index.html: ", "<script> asks another host"],
-            id="a script of another host",
-        ),
-        pytest.param(
-            "A note.[^1]\n",
-            ["tiny/01-first/index.html: ", "a footnote that is defined nowhere"],
-            id="a footnote that is not defined",
-        ),
     ],
 )
 def test_a_mistake_on_a_page_stops_the_build(copy: Copy, added: str, said: list[str]) -> None:
@@ -96,22 +79,44 @@ def test_a_mistake_on_a_page_stops_the_build(copy: Copy, added: str, said: list[
     assert [part for part in said if part not in error] == [], error
 
 
-@pytest.mark.parametrize(
-    ("why", "said"),
-    [
-        pytest.param("batch = nope", "0 reasons fit the added line", id="fits no line"),
-        pytest.param("batch", "", id="fits"),
-    ],
-)
-def test_a_comparison_needs_a_reason_for_each_line(copy: Copy, why: str, said: str) -> None:
-    """A reason that fits no added line stops the build; one that fits is shown."""
-    copy.write("docs/tiny/02-second.md", COMPARISON.replace('"batch = batch.to(0)"', f'"{why}"'))
+def test_a_comparison_needs_a_reason_for_each_line(copy: Copy) -> None:
+    """A reason that fits no added line stops the build."""
+    copy.write("docs/tiny/02-second.md", COMPARISON.replace("batch = batch.to(0)", "batch = nope"))
 
     code, error = copy.build_and_finish()
 
-    assert bool(said) == bool(code)
-    assert said in error
-    assert not said or "docs/tiny/02-second.md:3: lesson-compare: " in error
+    assert 0 != code
+    assert "docs/tiny/02-second.md:3: lesson-compare: 0 reasons fit the added line" in error
+
+
+def test_a_dead_link_and_a_dead_anchor_stop_the_build(copy: Copy) -> None:
+    """Both are named, with the page that has them."""
+    copy.write(FIRST, f"{PAGE}\n[away](03-third.md), [on](02-second.md#third)\n")
+
+    code, error = copy.build_and_finish()
+
+    warnings = [line for line in error.splitlines() if line.startswith("WARNING")]
+    assert 0 != code
+    assert 2 == len(warnings) == sum("'tiny/01-first.md'" in line for line in warnings)
+    assert [1, 1] == [sum(at in line for line in warnings) for at in ("03-third.md'", "#third'")]
+
+
+@pytest.fixture(scope="module")
+def said_of_html(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """What is said of a page that has every one of ``IN_HTML``, line by line."""
+    copy = sound_copy(tmp_path_factory.mktemp("html"))
+    copy.write(FIRST, "\n\n".join([PAGE, *(added for added, _ in IN_HTML.values())]))
+
+    code, error = copy.build_and_finish()
+
+    assert 0 != code
+    return error.splitlines()
+
+
+@pytest.mark.parametrize("said", [said for _, said in IN_HTML.values()], ids=IN_HTML)
+def test_a_mistake_that_only_html_shows_stops_the_build(said_of_html: list[str], said: str) -> None:
+    """`make build` fails, and a line names the page and what is wrong."""
+    assert 1 == sum("tiny/01-first/index.html: " in line and said in line for line in said_of_html)
 
 
 def test_an_unclosed_section_stops_the_build(copy: Copy) -> None:
