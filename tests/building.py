@@ -13,6 +13,7 @@ REPOSITORY = Path(__file__).parents[1]
 # The browser is told where this is. It names no port, so that the servers of all workers can serve
 # one build; and a name that ends so is as trustworthy to a browser as the machine's own address.
 HOST = "lesson.localhost"
+SAID = ".said"
 
 
 def run(*arguments: str, at: Path, **variables: str) -> subprocess.CompletedProcess[str]:
@@ -41,8 +42,9 @@ def finish(site: Path, at: Path = REPOSITORY) -> subprocess.CompletedProcess[str
 
 
 def real_site(to: Path) -> None:
-    """Build the real site strictly into ``to``, and finish it."""
+    """Build the real site strictly into ``to``, and finish it; ``to``.said is what was said."""
     built = build(to, address=f"http://{HOST}/")
+    to.with_suffix(SAID).write_text(built.stderr + built.stdout, encoding="utf-8")
     assert not built.returncode, built.stderr.strip().splitlines()[-1]
     finished = finish(to)
     assert not finished.returncode, finished.stderr
