@@ -90,6 +90,9 @@ def _parser() -> argparse.ArgumentParser:
     race = commands.add_parser("race", help="export the training steps that race in the page")
     race.set_defaults(command=_race)
 
+    letters = commands.add_parser("letters", help="draw the letters of shared links' pictures")
+    letters.set_defaults(command=_letters)
+
     check = commands.add_parser("check-snippets", help="every shown line is run by a test")
     check.add_argument(
         "report",
@@ -174,6 +177,15 @@ def _race(_: argparse.Namespace) -> list[str]:
         ]
     for path in write_graphs():
         print(path, flush=True)
+    return []
+
+
+def _letters(_: argparse.Namespace) -> list[str]:
+    try:  # here alone: no other command of the site draws
+        from lesson_site.sharing.drawn_letters import write_letters
+    except ImportError:
+        return ["drawing letters needs Pillow; run `make test` once, and call it again"]
+    print(*write_letters(), sep="\n")
     return []
 
 

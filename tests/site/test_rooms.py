@@ -38,6 +38,7 @@ EXTRA = {
     # Who exports the race's training steps has them; what they write is committed.
     "lesson_site/race/export.py": {"torch", "onnx", "lesson_code.benchmarks.race"},
     "lesson_site/race/files.py": {"onnx", "lesson_code.benchmarks.race"},
+    "lesson_site/sharing/drawn_letters.py": {"PIL"},
     # `make live` installs them; the site is built without.
     "lesson_site/live/pages.py": {"jupyter_server", "tornado"},
     "lesson_site/live/server.py": {"jupyter_server", "traitlets"},
