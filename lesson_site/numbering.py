@@ -81,10 +81,23 @@ def section_of(source: Path) -> Section | None:
 
 def pages_below(folder: str) -> list[Path]:
     """The navigation's Markdown files in a folder of ``docs``, in order; or one, by its name."""
-    listed = _every(_navigation(SETTINGS.resolve(), SETTINGS.stat().st_mtime_ns))
+    listed = _every(settings().get("nav", []))
     return [
         Path("docs") / page for page in listed if page.startswith((f"{folder}/", f"{folder}.md"))
     ]
+
+
+def tracks() -> dict[str, str]:
+    """The name of each page's part of the site, by the page's file in ``docs``."""
+    named = _named(settings().get("nav", []))
+    return {
+        page: name for name, pages in named if isinstance(pages, list) for page in _every(pages)
+    }
+
+
+def settings() -> dict[str, Any]:
+    """What ``mkdocs.yml`` says, with None where it has a tag of MkDocs's own."""
+    return _settings(SETTINGS.resolve(), SETTINGS.stat().st_mtime_ns)
 
 
 def _every(entry: Any) -> Iterator[str]:
@@ -97,15 +110,15 @@ def _every(entry: Any) -> Iterator[str]:
 
 
 @cache
-def _navigation(settings: Path, _changed: int) -> Any:
-    return yaml.load(settings.read_text(encoding="utf-8"), _Loader).get("nav", [])
+def _settings(file: Path, _changed: int) -> dict[str, Any]:
+    return yaml.load(file.read_text(encoding="utf-8"), _Loader) or {}
 
 
 @cache
-def _sections(settings: Path, changed: int) -> tuple[Section, ...]:
+def _sections(file: Path, changed: int) -> tuple[Section, ...]:
     listed = [
         (part, Path(page).stem)
-        for _, track in _named(_navigation(settings, changed))
+        for _, track in _named(_settings(file, changed).get("nav", []))
         for part, pages in _named(track)
         for page in _pages(pages)
         if Path(page).parent.name == FOLDER

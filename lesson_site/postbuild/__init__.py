@@ -3,8 +3,8 @@
 It packs notebooks, labs and forecast for work elsewhere, gives the executed notebook's page the
 site's own dress, takes the comments out of our files and what scripts need later out of pages,
 leads old addresses to new ones, drops what nothing matches from the theme's style sheets, checks
-each page's links, hosts, leftovers and size, and then writes the Content-Security-Policy into all
-of them. A second run changes nothing.
+each page's links, hosts, leftovers and size, and then writes into all of them the
+Content-Security-Policy, and what a shared link shows. A second run changes nothing.
 """
 
 from pathlib import Path
@@ -27,6 +27,7 @@ from lesson_site.postbuild.policy import policy_of, policy_problems, with_policy
 from lesson_site.postbuild.redirects import write_redirects
 from lesson_site.postbuild.rules import drop_unmatched_rules, join_sheets
 from lesson_site.postbuild.sizes import Size, measure, size_problems
+from lesson_site.sharing.heads import share
 
 
 class SiteError(ValueError):
@@ -66,6 +67,7 @@ def finish(folder: Path) -> tuple[list[str], list[Size]]:
         policy = policy_of(documents)
         for document in documents:
             _write(folder / document.path, with_policy(document.html, policy))
+        problems = share(folder)
     return problems, sizes
 
 

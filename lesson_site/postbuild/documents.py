@@ -1,5 +1,6 @@
 """A built page, read once: its anchors, what it refers to, its scripts and its visible text."""
 
+import json
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from pathlib import Path
@@ -14,6 +15,7 @@ LINKING_RELATIONS = {"alternate", "author", "canonical", "license", "me", "next"
 RESOURCE_ATTRIBUTES = ("src", "poster", "data", "background", "srcset", "imagesrcset")
 DATA_SCRIPT_TYPES = ("application/json", "application/ld+json")
 UNREAD = {"script", "style", "template", "textarea", "pre", "code", "kbd", "samp", "annotation"}
+LOST = Path("404.html")
 VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "wbr"}
 
 
@@ -93,10 +95,20 @@ def read_document(path: Path, html: str, base: str = "/") -> Document:
 
 
 def _base(folder: Path) -> str:
-    """The path that the home page names as its own: ``/``, or ``/course/`` in a folder."""
+    """The path under which the site is served: ``/``, or ``/course/`` in a folder.
+
+    The home page names it as its own; where the address is left out, the page for unknown addresses
+    does, which cannot know how deep it is asked for.
+    """
     home = read_document(Path("index.html"), (folder / "index.html").read_text(encoding="utf-8"))
     canonical = [r.address for r in home.references if r.tag == "link[canonical]"]
-    return (urlsplit(canonical[0]).path or "/") if canonical else "/"
+    if canonical:
+        return urlsplit(canonical[0]).path or "/"
+    try:
+        lost = read_document(LOST, (folder / LOST).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return "/"
+    return f"{json.loads(lost.config).get('base', '').rstrip('/')}/"
 
 
 class _Reader(HTMLParser):

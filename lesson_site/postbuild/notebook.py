@@ -22,8 +22,12 @@ PAGE = Path("notebooks/as-it-ran/index.html")
 PICTURES = Path("assets/notebook")
 INDEX = Path("search/search_index.json")
 TITLE = "The notebook, as it ran"
+# A notebook has no front matter for them; the second, as its text is that of the exercises' pages.
+ABOUT = "The notebook of the lesson with its solutions and what every cell printed, on one page."
+HEAD = f'<meta name="description" content="{ABOUT}">\n<meta name="robots" content="noindex">'
 MACHINERY = ("machinery", "check-")
 
+DESCRIPTION = re.compile(r"<meta name=[\"']?description[\"']? [^>]*>")
 CONTENT = re.compile(r"(?<=<article class=\"md-content__inner md-typeset\">).*(?=</article>)", re.S)
 # JupyterLab's page has each cell in two boxes, the inner of which has the cell's name.
 CELL = re.compile(r'<div class="jp-Cell [^>]* id="cell-id=([\w-]+)">')
@@ -71,7 +75,8 @@ def tidy_notebook(site: Path) -> None:
     )
     text = HEADING.sub(lambda _: heading, text, count=1)
     text = ANCHOR.sub(r'<a class="headerlink" title="Link to this heading" href="\1">', text)
-    write_whole(path, f"{html[: content.start()]}\n{text}\n{html[content.end() :]}")
+    before = DESCRIPTION.sub(HEAD, html[: content.start()], count=1)
+    write_whole(path, f"{before}\n{text}\n{html[content.end() :]}")
     _leave_out_of_search(site)
 
 
