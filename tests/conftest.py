@@ -5,6 +5,7 @@ PyTorch is imported where a test needs it, and nowhere else: those of pages run 
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import os
 import re
@@ -18,6 +19,7 @@ import pytest
 
 from tests.building import once, real_site, shared_folder
 from tests.imports import packages_of
+from tests.warm import Parent
 
 if TYPE_CHECKING:
     import torch
@@ -185,6 +187,13 @@ def device(request: pytest.FixtureRequest) -> torch.device:
 def built_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The real site, built strictly and finished."""
     return once(shared_folder(tmp_path_factory) / "built_site", real_site)
+
+
+@pytest.fixture(scope="session")
+def warm() -> Iterator[Parent]:
+    """Starts programs in processes that have PyTorch already."""
+    with contextlib.closing(Parent()) as parent:
+        yield parent
 
 
 @pytest.fixture

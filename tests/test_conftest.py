@@ -58,7 +58,7 @@ def test_a_gpu_test_in_a_room_that_is_left_out_stops_a_promised_run(
     test: str, tmp_path: Path
 ) -> None:
     """``--require-gpu`` never passes with fewer tests than there are."""
-    for name in ("conftest.py", "building.py", "imports.py"):
+    for name in ("conftest.py", "building.py", "imports.py", "warm.py"):
         (tmp_path / "tests").mkdir(exist_ok=True)
         shutil.copy(REPOSITORY / "tests" / name, tmp_path / "tests" / name)
     shutil.copy(REPOSITORY / "pyproject.toml", tmp_path)
