@@ -17,12 +17,15 @@ from graders.report import by_todo, line_of, passed, total
 from lesson_code.lab.__main__ import FILES, main
 from tests.graders.kept import SOURCES, outcomes, starter
 from tests.processes import gone
+from tests.warm import Parent
 
-# For what never ends. The checks of the other TODOs end in a second or so, on an idle machine.
 UNIT = "lab.exercise_1"
 MAIN = '\n\nif __name__ == "__main__":'
 SOLUTION = SOURCES[UNIT].read_text(encoding="utf-8").partition(MAIN)[0]
-SHORT = Deadlines(check_s=10)
+# For what never ends. The checks of the other TODOs take hundredths of a second.
+SHORT = Deadlines(check_s=5)
+
+pytestmark = pytest.mark.usefixtures("warm_children")
 
 
 def _answer(folder: Path, code: str) -> Path:
@@ -39,17 +42,18 @@ def _judged(folder: Path, code: str) -> dict[str, Outcome]:
 def test_a_loop_without_end_is_stopped_and_the_rest_still_runs(tmp_path: Path) -> None:
     """Not even a bare `except:` inside the loop holds up the other checks."""
     endless = """
+import time
 def move_tensor(t, device):
     while True:
         try:
             while True:
-                pass
+                time.sleep(0.1)
         except:
             pass
 """
     found = {o.todo: o for o in by_todo(examine(UNIT, _answer(tmp_path, endless), deadlines=SHORT))}
 
-    assert "did not finish in 10 s; look for a loop without an exit" == found["1.3"].says
+    assert "did not finish in 5 s; look for a loop without an exit" == found["1.3"].says
     assert {"passed"} == {
         o.state for todo, o in found.items() if todo in ("1.1", "1.2", "1.4", "1.5")
     }
@@ -182,12 +186,12 @@ def test_what_an_import_came_to_is_heard(code: str, says: str, tmp_path: Path) -
 
 def test_a_file_whose_import_never_ends_gets_one_sentence(tmp_path: Path) -> None:
     """Where to look, after the time that an import may take."""
-    with pytest.raises(CheckerError, match=r"could not be imported in 10 s; look for work outside"):
+    with pytest.raises(CheckerError, match=r"could not be imported in 1 s; look for work outside"):
         list(
             examine(
                 "lab.exercise_1",
-                _answer(tmp_path, "while True:\n    pass\n"),
-                deadlines=Deadlines(first_s=10),
+                _answer(tmp_path, "import time\nwhile True:\n    time.sleep(1)\n"),
+                deadlines=Deadlines(first_s=1),
             )
         )
 
@@ -399,24 +403,24 @@ def test_what_cannot_be_judged_is_not_passed() -> None:
     assert "0 of 1 passed, 1 cannot be judged here." == total(skipped)
 
 
-def _pytest(*options: str) -> subprocess.CompletedProcess[str]:
+def _pytest(warm: Parent, *options: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "pytest", "-q", "graders/lab/as_tests.py"]
-    return subprocess.run([*command, *options], capture_output=True, text=True, check=False)
+    return warm.run([*command, *options])
 
 
-def test_pytest_grades_an_answer(tmp_path: Path) -> None:
+def test_pytest_grades_an_answer(tmp_path: Path, warm: Parent) -> None:
     """The same checks and the same words, one test a TODO."""
     path = _answer(tmp_path, "def move_tensor(t, device):\n    return t\n")
-    done = _pytest("--exercise", "1", "--answer", str(path))
+    done = _pytest(warm, "--exercise", "1", "--answer", str(path))
 
     assert 1 == done.returncode
     assert "TODO 1.3 move a tensor: expected the moved tensor" in done.stdout
     assert "1 failed, 5 passed" in done.stdout
 
 
-def test_pytest_says_what_cannot_be_imported(tmp_path: Path) -> None:
+def test_pytest_says_what_cannot_be_imported(tmp_path: Path, warm: Parent) -> None:
     """One sentence in place of a traceback."""
-    done = _pytest("--exercise", "1", "--answer", str(_answer(tmp_path, "def f(:\n")))
+    done = _pytest(warm, "--exercise", "1", "--answer", str(_answer(tmp_path, "def f(:\n")))
 
     assert 1 == done.returncode
     assert "is no Python" in done.stdout

@@ -210,6 +210,7 @@ os.fork()
 """
 
 
+@pytest.mark.usefixtures("warm_children")
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere orphans do not come to the checker")
 def test_a_hostile_script_disturbs_nobody(tmp_path: Path) -> None:
     """It leaves a daemon, prints between our lines, asks for input, and comes back twice."""
@@ -226,6 +227,7 @@ def test_a_hostile_script_disturbs_nobody(tmp_path: Path) -> None:
     assert gone(int((tmp_path / "note").read_text(encoding="utf-8")))
 
 
+@pytest.mark.usefixtures("warm_children")
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows has no fork")
 def test_a_script_that_hangs_or_dies_costs_its_own_todo(tmp_path: Path) -> None:
     """The loop without an exit is stopped; the process that ended is followed by another."""
@@ -235,20 +237,21 @@ def test_a_script_that_hangs_or_dies_costs_its_own_todo(tmp_path: Path) -> None:
     dies = stub.format(4, "let gradients add up")
     assert hangs in code
     assert dies in code
-    code = code.replace(hangs, "    while True:\n        pass\n")
+    code = code.replace(hangs, "    import time\n    while True:\n        time.sleep(1)\n")
     code = code.replace(dies, "    import os\n    os._exit(7)\n")
     (tmp_path / "explore_gradients.py").write_text(code)
     (tmp_path / "expressions.py").write_bytes((layout.LAB / "expressions.py").read_bytes())
 
     found: dict[str, Outcome] = {}
-    for outcome in examine("foundations.step_2", tmp_path, deadlines=Deadlines(check_s=5)):
+    for outcome in examine("foundations.step_2", tmp_path, deadlines=Deadlines(check_s=3)):
         found[outcome.todo] = outcome
 
-    assert "did not finish in 5 s; look for a loop without an exit" == found["2.2"].says
+    assert "did not finish in 3 s; look for a loop without an exit" == found["2.2"].says
     assert found["2.4"].says.startswith("took the whole process down")
     assert "not done yet" == found["2.3"].state
 
 
+@pytest.mark.usefixtures("warm_children")
 def test_what_would_steer_a_terminal_is_written_as_a_number(tmp_path: Path) -> None:
     """Text out of a script neither clears the screen nor changes its colours."""
     (tmp_path / "explore_gradients.py").write_text("raise ValueError('\\x1b[2J\\x9b31m')\n")
