@@ -7,6 +7,7 @@ Of an exercise's source, which ``graders.blanks`` describes, it is the solution 
 import re
 import textwrap
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from graders import blanks
@@ -59,7 +60,7 @@ def read_section(target: str, folder: Path = CODE_FOLDER) -> Section:
     if not path.resolve().is_relative_to(room.resolve()):
         raise SectionError(f"{target}: the file lies outside {folder}; show a file inside it")
     try:
-        source = path.read_text(encoding="utf-8").splitlines()
+        source = path.read_text(encoding="utf-8")
     except OSError:
         raise SectionError(f"there is no file {path}; name one that exists") from None
     found = _sections(file, source)
@@ -76,12 +77,14 @@ def path_of(file: str, folder: Path = CODE_FOLDER) -> Path:
 
 def sections_of(file: str, folder: Path = CODE_FOLDER) -> dict[str, Section]:
     """All named sections of a file."""
-    source = path_of(file, folder).read_text(encoding="utf-8").splitlines()
+    source = path_of(file, folder).read_text(encoding="utf-8")
     return {name: section for name, section in _sections(file, source).items() if name}
 
 
-def _sections(file: str, source: list[str]) -> dict[str, Section]:
+@lru_cache(maxsize=256)
+def _sections(file: str, text: str) -> dict[str, Section]:
     """Every section by name, and the whole file, markers taken out, under the empty name."""
+    source = text.splitlines()
     open_sections: dict[str, list[tuple[int, str]]] = {"": []}
     closed: dict[str, list[tuple[int, str]]] = {}
     for number, (line, kind) in enumerate(zip(source, _kinds(file, source), strict=True), start=1):
