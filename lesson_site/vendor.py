@@ -10,6 +10,7 @@ import base64
 import gzip
 import hashlib
 import json
+import re
 import sys
 import tempfile
 import time
@@ -76,6 +77,11 @@ MEMBERS = {
         name: f"dist/{name.removesuffix('.gz')}" for files in RACE_BUILDS.values() for name in files
     },
 }
+# The modules that compare what a browser loads with checksums, unpacked.
+CHECKED_BY = {
+    PYODIDE: Path("docs/assets/elements/run/worker.js"),
+    ONNXRUNTIME: Path("docs/assets/elements/race/ort-session.js"),
+}
 COMPLETE = ".complete"  # make takes it as the sign that all of them are there
 PATIENCE_S = 180.0  # `make serve` waits that long at most where no registry answers
 
@@ -92,8 +98,7 @@ def vendor(name: str, root: Path = Path(), patience_s: float = PATIENCE_S) -> Pa
         PackageError: If it can't be had, or is not what the lock file pins.
     """
     package = PACKAGES[name]
-    pinned = json.loads((root / LOCK).read_text(encoding="utf-8"))["packages"]
-    pin = pinned[f"node_modules/{package}"]
+    pin = _pin(package, root)
     with tempfile.TemporaryDirectory() as folder:
         archive = download(f"{package}@{pin['version']}", Path(folder), patience_s)
         if pin["integrity"] != _integrity(archive.read_bytes()):
@@ -109,6 +114,43 @@ def vendor(name: str, root: Path = Path(), patience_s: float = PATIENCE_S) -> Pa
         (target / file).parent.mkdir(parents=True, exist_ok=True)
         write_whole(target / file, content)
     return target
+
+
+def renew(name: str, root: Path = Path()) -> Path:
+    """Write the checksums and lengths of a library that was laid into the module that checks them.
+
+    Args:
+        name: Its folder, a key of ``CHECKED_BY``.
+        root: The repository.
+
+    Returns:
+        The module.
+    """
+    module = root / CHECKED_BY[name]
+    text = module.read_text(encoding="utf-8")
+    for path in (root / FOLDER / name).iterdir():
+        content = path.read_bytes()
+        content = gzip.decompress(content) if path.name.endswith(PACKED) else content
+        digest, file = hashlib.sha256(content), re.escape(path.name)
+        base64_digest = base64.b64encode(digest.digest()).decode()
+        for pattern, value in (
+            (rf'("{file}": \["sha256-)[\w+/=]+', base64_digest),
+            (rf'("{file}": \["sha256-[\w+/=]+", )[\d_]+', f"{len(content):_}"),
+            (rf'("{file}",\s*")[0-9a-f]{{64}}', digest.hexdigest()),
+            (rf'("{file}",\s*"[0-9a-f]{{64}}",\s+)[\d_]+', f"{len(content):_}"),
+        ):
+            text = re.sub(pattern, rf"\g<1>{value}", text)
+    version = _pin(PACKAGES[name], root)["version"]
+    text = re.sub(rf'("{PACKAGES[name]} )[\w.-]+(")', rf"\g<1>{version}\g<2>", text)
+    write_whole(module, text.encode())
+    return module
+
+
+def _pin(package: str, root: Path) -> dict[str, str]:
+    """What the lock file says of a package."""
+    pinned = json.loads((root / LOCK).read_text(encoding="utf-8"))["packages"]
+    pin: dict[str, str] = pinned[f"node_modules/{package}"]
+    return pin
 
 
 def _as_laid(file: str, content: bytes) -> bytes:
@@ -170,7 +212,12 @@ def _integrity(content: bytes) -> str:
 def main(arguments: list[str] | None = None) -> int:
     """Fetch every library; one that can't be had is named, and the site does without it."""
     parser = argparse.ArgumentParser(prog="python -m lesson_site.vendor", description=main.__doc__)
-    parser.parse_args(arguments)
+    parser.add_argument(
+        "--renew",
+        action="store_true",
+        help="also write their checksums into the modules that check them in browsers",
+    )
+    parsed = parser.parse_args(arguments)
     complete = True
     end = time.monotonic() + PATIENCE_S
     for name in PACKAGES:
@@ -181,6 +228,8 @@ def main(arguments: list[str] | None = None) -> int:
             print(f"note: the site goes without {name}: {problem}", file=sys.stderr)
         else:
             print(f"{path}: {compressed_kb(name)} kB compressed, loaded only when asked for")
+            if parsed.renew and name in CHECKED_BY:
+                print(renew(name))
     if complete:
         (FOLDER / COMPLETE).touch()
     return 0

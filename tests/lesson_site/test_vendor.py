@@ -15,6 +15,7 @@ import pytest
 from lesson_site import vendor
 from lesson_site.npm import PackageError
 from lesson_site.vendor import (
+    CHECKED_BY,
     CHECKER,
     CHECKER_MODULES,
     COMPLETE,
@@ -34,8 +35,7 @@ from lesson_site.vendor import (
 
 CONTENT = b"export const nothing = {};" * 200
 REPOSITORY = Path(__file__).parents[2]
-WORKER = REPOSITORY / "docs/assets/elements/run/worker.js"
-SESSION = REPOSITORY / "docs/assets/elements/race/ort-session.js"
+WORKER, SESSION = (REPOSITORY / CHECKED_BY[name] for name in (PYODIDE, ONNXRUNTIME))
 
 
 def pinned(name: str, members: Iterable[str], root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -52,6 +52,19 @@ def pinned(name: str, members: Iterable[str], root: Path, monkeypatch: pytest.Mo
     (root / LOCK).write_text(json.dumps(lock), encoding="utf-8")
     monkeypatch.setattr(vendor, "download", lambda *_: made)
     return root
+
+
+def sums_of_the_race(text: str) -> tuple[dict[str, str], list[int]]:
+    """What its module expects: a checksum of each file, and the programs' lengths."""
+    lengths = re.findall(r"^ +([\d_]{5,}),$", text, re.MULTILINE)
+    sums = dict(re.findall(r'"(ort[\w.-]+)",\s*"([0-9a-f]{64})"', text))
+    return sums, [int(length) for length in lengths]
+
+
+def sums_of_python(text: str) -> dict[str, tuple[str, int]]:
+    """What the worker expects: checksum and length of each file."""
+    listed = re.findall(r'"([\w.-]+)": \["sha256-([\w+/=]+)", ([\d_]+)\]', text)
+    return {name: (integrity, int(count)) for name, integrity, count in listed}
 
 
 @pytest.fixture
@@ -148,8 +161,7 @@ def test_the_race_accepts_what_is_there_and_nothing_else() -> None:
     folder = REPOSITORY / FOLDER / ONNXRUNTIME
     assert folder.is_dir(), "run `python -m lesson_site.vendor`"
     text = SESSION.read_text(encoding="utf-8")
-    sums = dict(re.findall(r'"(ort[\w.-]+)",\s*"([0-9a-f]{64})"', text))
-    lengths = re.findall(r"^ +([\d_]{9,}),$", text, re.MULTILINE)
+    sums, lengths = sums_of_the_race(text)
     lock = json.loads((REPOSITORY / LOCK).read_text(encoding="utf-8"))
 
     contents = {
@@ -159,7 +171,7 @@ def test_the_race_accepts_what_is_there_and_nothing_else() -> None:
 
     assert {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()} == sums
     programs = [contents[files[-1]] for files in RACE_BUILDS.values()]
-    assert [len(program) for program in programs] == [int(length) for length in lengths]
+    assert [len(program) for program in programs] == lengths
     version = lock["packages"][f"node_modules/{PACKAGES[ONNXRUNTIME]}"]["version"]
     assert f'ENGINE = "onnxruntime-web {version}"' in text
 
@@ -221,11 +233,8 @@ def test_the_worker_knows_the_files_of_python() -> None:
     """Their checksums, and their bytes, by which it tells how far the download is."""
     folder = REPOSITORY / FOLDER / PYODIDE
     assert folder.is_dir(), "run `python -m lesson_site.vendor`"
-    listed = re.findall(
-        r'"([\w.-]+)": \["sha256-([\w+/=]+)", ([\d_]+)\]', WORKER.read_text(encoding="utf-8")
-    )
 
-    known = {name: (integrity, int(count)) for name, integrity, count in listed}
+    known = sums_of_python(WORKER.read_text(encoding="utf-8"))
 
     contents = {path.name: path.read_bytes() for path in folder.iterdir()}
     assert known == {
@@ -244,3 +253,38 @@ def test_make_learns_whether_all_are_there(root: Path, monkeypatch: pytest.Monke
 
     assert (root / FOLDER / COMPLETE).is_file()
     assert f"VENDORED = {FOLDER.as_posix()}/{COMPLETE}\n" in makefile
+
+
+def test_a_new_version_gets_its_checksums_by_a_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those of every file, and the version; nothing else of the modules changes."""
+    digest = hashlib.sha256(CONTENT)
+    for name, module in CHECKED_BY.items():
+        pinned(name, MEMBERS[name].values(), tmp_path, monkeypatch)
+        (tmp_path / module).parent.mkdir(parents=True)
+        (tmp_path / module).write_bytes((REPOSITORY / module).read_bytes())
+        vendor.vendor(name, tmp_path)
+        vendor.renew(name, tmp_path)
+
+    race, worker = ((tmp_path / CHECKED_BY[name]).read_text() for name in (ONNXRUNTIME, PYODIDE))
+    encoded = base64.b64encode(digest.digest()).decode()
+    assert dict.fromkeys(MEMBERS[PYODIDE], (encoded, len(CONTENT))) == sums_of_python(worker)
+    expected = dict.fromkeys(MEMBERS[ONNXRUNTIME], digest.hexdigest())
+    assert (expected, [len(CONTENT)] * 2) == sums_of_the_race(race)
+    assert 'ENGINE = "onnxruntime-web 9.9.9"' in race
+    before = SESSION.read_text(encoding="utf-8").splitlines()
+    changed = sum(a != b for a, b in zip(before, race.splitlines(), strict=True))
+    assert 1 + len(MEMBERS[ONNXRUNTIME]) + len(RACE_BUILDS) == changed
+
+
+def test_the_checksums_in_the_modules_are_those_of_the_command(tmp_path: Path) -> None:
+    """Renewing what is pinned changes nothing."""
+    for module in CHECKED_BY.values():
+        (tmp_path / module).parent.mkdir(parents=True)
+        (tmp_path / module).write_bytes((REPOSITORY / module).read_bytes())
+    (tmp_path / LOCK).write_bytes((REPOSITORY / LOCK).read_bytes())
+    (tmp_path / FOLDER).symlink_to(REPOSITORY / FOLDER)
+
+    for name, module in CHECKED_BY.items():
+        assert (REPOSITORY / module).read_bytes() == vendor.renew(name, tmp_path).read_bytes()
