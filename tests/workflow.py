@@ -22,6 +22,14 @@ TOKEN = re.compile(
     r"|(?P<sign>&&|\|\||==|!=|!|\(|\))|\s+"
 )
 SIGNS = {"&&": " and ", "||": " or ", "!": " not "}
+# What is known of a run that the repository itself starts.
+MAIN = {
+    "github.ref": "refs/heads/main",
+    "github.repository": "us/lesson",
+    "github.event.repository.fork": False,
+    "github.event.repository.private": False,
+    "github.token": "a token",
+}
 # What stands for an action: it is given the step's `with`, and answers with the step's outputs.
 Action = Callable[[dict[str, str]], dict[str, str]]
 
@@ -92,6 +100,8 @@ class Machine:
                 results[job_name] = self._job(job, environment)
             else:
                 results[job_name] = "skipped"
+            for key, value in job.get("outputs", {}).items():
+                self.context[f"needs.{job_name}.outputs.{key}"] = self.filled(value)
         return results
 
     def _job(self, job: dict[str, Any], environment: dict[str, str]) -> str:

@@ -1,5 +1,7 @@
 """What the file of counted steps says is what the steps do."""
 
+import os
+
 import pytest
 import torch
 
@@ -23,8 +25,8 @@ def test_every_step_is_counted_once() -> None:
 
 
 @pytest.mark.skipif(
-    counted_with() != torch.__version__.partition("+")[0],
-    reason="another PyTorch may have other operations; count again on the newest",
+    counted_with() != torch.__version__.partition("+")[0] and "COUNT_AGAIN" not in os.environ,
+    reason="another PyTorch may have other operations; COUNT_AGAIN=1 counts all the same",
 )
 @pytest.mark.parametrize("name", AGAIN)
 def test_the_same_again(name: str) -> None:

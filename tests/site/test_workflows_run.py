@@ -7,18 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.workflow import Machine, read
+from tests.workflow import MAIN, Machine, read
 
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux", reason="the scripts of the workflows are for machines with Linux"
 )
-MAIN = {
-    "github.ref": "refs/heads/main",
-    "github.repository": "us/lesson",
-    "github.event.repository.fork": False,
-    "github.event.repository.private": False,
-    "github.token": "a token",
-}
 PASSED = {
     "github.event.workflow_run.conclusion": "success",
     "github.event.workflow_run.event": "push",
