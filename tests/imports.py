@@ -19,12 +19,17 @@ def _packages(module: Path, seen: set[Path]) -> Iterator[str]:
     if module in seen:
         return
     seen.add(module)
-    for name in _at_the_top(ast.parse(module.read_text(encoding="utf-8"))):
+    for name in _names(module):
         if name.split(".")[0] in ROOMS:
             for file in _files(name):
                 yield from _packages(file, seen)
         else:
             yield name.split(".")[0]
+
+
+@cache
+def _names(module: Path) -> tuple[str, ...]:
+    return tuple(_at_the_top(ast.parse(module.read_text(encoding="utf-8"))))
 
 
 def _at_the_top(tree: ast.AST) -> Iterator[str]:
@@ -40,11 +45,10 @@ def _at_the_top(tree: ast.AST) -> Iterator[str]:
             yield from _at_the_top(node)
 
 
-def _files(name: str) -> Iterator[Path]:
+@cache
+def _files(name: str) -> tuple[Path, ...]:
     """The files of ours that importing a full name runs."""
     parts = name.split(".")
-    for count in range(1, len(parts) + 1):
-        path = REPOSITORY.joinpath(*parts[:count])
-        for file in (path / "__init__.py", path.with_suffix(".py")):
-            if file.is_file():
-                yield file
+    places = [REPOSITORY.joinpath(*parts[:count]) for count in range(1, len(parts) + 1)]
+    files = [file for path in places for file in (path / "__init__.py", path.with_suffix(".py"))]
+    return tuple(file for file in files if file.is_file())

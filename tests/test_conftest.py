@@ -1,5 +1,6 @@
 """The suite on a machine that has a GPU and none of the site's tools."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -11,6 +12,7 @@ import pytest
 
 from tests.building import REPOSITORY
 from tests.imports import packages_of
+from tests.warm import Parent
 
 SITE = (
     *("mkdocs", "pymdownx", "playwright", "html5lib", "jsonschema", "latex2mathml"),
@@ -30,17 +32,25 @@ sys.exit(pytest.main(["--collect-only", "-q", "-q", "-p", "no:cacheprovider", *s
 """
 
 
+ALONE = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+
+
+def collecting(*arguments: str, without: tuple[str, ...] = SITE) -> list[str]:
+    """The command that collects tests in a process that has none of the tools."""
+    return [sys.executable, "-c", WITHOUT, " ".join(without), *arguments]
+
+
 def collect(
     *arguments: str, at: Path = REPOSITORY, without: tuple[str, ...] = SITE
 ) -> subprocess.CompletedProcess[str]:
-    """Collect tests in a process that has none of the tools."""
-    command = [sys.executable, "-c", WITHOUT, " ".join(without), *arguments]
-    return subprocess.run(command, cwd=at, capture_output=True, text=True, check=False)
+    """Collect tests in such a process, without pytest's plugins."""
+    command = collecting(*arguments, without=without)
+    return subprocess.run(command, cwd=at, env=ALONE, capture_output=True, text=True, check=False)
 
 
-def test_every_gpu_test_is_found_without_the_sites_tools() -> None:
+def test_every_gpu_test_is_found_without_the_sites_tools(warm: Parent) -> None:
     """With ``-m gpu`` nothing of the site is needed, and what is left out needs no GPU."""
-    found = collect("-p", "no:timeout", "-m", "gpu", "--require-gpu")
+    found = warm.run(collecting("-m", "gpu", "--require-gpu"), cwd=REPOSITORY, env=ALONE)
 
     assert found.returncode == 0, found.stdout[-2000:] + found.stderr
     assert "tests/benchmarks/cases/test_matmul.py" in found.stdout

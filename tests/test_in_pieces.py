@@ -29,7 +29,9 @@ def piece(folder: Path, second: str, within_s: float = 60) -> tuple[int, str]:
     """The exit code of one piece of three tests, and which of them have been begun so far."""
     (folder / "test_three.py").write_text(THREE_TESTS.format(second=second), encoding="utf-8")
     options = ["-p", "tests.in_pieces", "--tried", "tried.txt", "--within", str(within_s)]
-    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
+    # Without plugins that are installed: some take a second to import.
+    alone = {"PYTHONPATH": str(REPOSITORY), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    environment = {**os.environ, **alone}
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *options]
     done = subprocess.run(command, cwd=folder, env=environment, stdout=subprocess.PIPE, text=True)
     ran = folder / "ran.txt"
