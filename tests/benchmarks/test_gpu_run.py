@@ -3,7 +3,6 @@
 import dataclasses
 import json
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -19,6 +18,7 @@ from lesson_site.postbuild.bundle import MEASURING_NOTEBOOK, pack_measuring
 from results import result_file
 from tests.benchmarks.made_up import GPU_MACHINE, part
 from tests.building import REPOSITORY
+from tests.warm import Parent
 
 Run = Callable[..., tuple[int, str]]
 NOTHING_LEFT, FAILED, LEFT = 0, 1, 3
@@ -187,15 +187,13 @@ def test_every_part_fits_into_its_step() -> None:
     assert {} == {name: s for name, s in expected_s.items() if s >= limit_s}
 
 
-def test_the_commands_are_there() -> None:
+def test_the_commands_are_there(warm: Parent) -> None:
     """Each is a module that this project or its tools have, with options that it knows."""
     words = {"minutes": 1, "seconds": 1, "result": "r.json", "tried": "t.txt"}
     for found in COMMANDS:
         module, *rest = (word.format(**words) for word in found.arguments)
         wrong = [*rest, "--no-such-option"]
-        done = subprocess.run(
-            [sys.executable, "-m", module, *wrong], cwd=REPOSITORY, capture_output=True, text=True
-        )
+        done = warm.run([sys.executable, "-m", module, *wrong], cwd=REPOSITORY)
 
         _, _, unknown = done.stderr.partition("unrecognized arguments: ")
         assert ["--no-such-option"] == unknown.partition(";")[0].split()[:1], done.stderr

@@ -2,7 +2,6 @@
 
 import copy
 import json
-import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -23,6 +22,7 @@ from lesson_code.data import synthetic_digits
 from lesson_code.lab import tf32
 from lesson_code.models import MNISTClassifier
 from tests.graders.kept import SOURCES
+from tests.warm import Parent
 
 SOLUTION = checks.SOLUTION
 SCRIPT = SOURCES["lab.exercise_4"]
@@ -75,16 +75,10 @@ def test_a_resumed_run_ends_with_the_same_bits(
     assert [] == run("pause.pt", 4)
 
 
-def test_the_script_runs_in_a_process_of_its_own(tmp_path: Path) -> None:
+def test_the_script_runs_in_a_process_of_its_own(tmp_path: Path, warm: Parent) -> None:
     """Five batches on the CPU: exit code 0, and one line of JSON with its conditions."""
     command = [sys.executable, SCRIPT, "--device", "cpu", "--limit-batches", "5", "--json"]
-    done = subprocess.run(
-        [*map(str, command), "--seed", "3"],
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-        check=True,
-    )
+    done = warm.run([*command, "--seed", "3"], cwd=tmp_path)
     report = json.loads(done.stdout)
 
     assert ("cpu", "fp32", 3) == (report["device"], report["precision"], report["seed"])

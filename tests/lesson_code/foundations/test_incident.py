@@ -1,7 +1,6 @@
 """The incident happens again, without an error: bad weights, and a bad measurement of them."""
 
 import math
-import subprocess
 import sys
 
 import pytest
@@ -13,6 +12,7 @@ from lesson_code.data import as_tensors, load_mnist
 from lesson_code.foundations import incident
 from lesson_code.foundations.incident import Images, Replay
 from lesson_code.models import parameter_count
+from tests.warm import Parent
 
 
 @pytest.fixture(scope="module")
@@ -124,11 +124,11 @@ def test_the_replay_prints_both_runs_and_both_measurements(
     assert ["never", "reset"] == lines[-1].split()[:2]
 
 
-def test_the_script_reports_success() -> None:
+def test_the_script_reports_success(warm: Parent) -> None:
     """Like the job in the story: it ends with status 0 and complains of nothing."""
     command = [sys.executable, "-m", "lesson_code.foundations.incident"]
 
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = warm.run(command)
 
     assert 0 == done.returncode
     assert "" == done.stderr

@@ -6,7 +6,6 @@ import datetime
 import math
 import pickle
 import random
-import subprocess
 import sys
 import warnings
 from pathlib import Path
@@ -41,6 +40,7 @@ from lesson_code.foundations.optimizers_and_checkpoints import (
 from lesson_code.foundations.train_mnist import build_optimizer, train_one_epoch
 from lesson_code.gpu_training.device_aware_checkpoints import loads_safely
 from tests.building import REPOSITORY
+from tests.warm import Parent
 
 CPU = torch.device("cpu")
 REFUSED = {
@@ -284,15 +284,13 @@ def test_a_checkpoint_holds_tensors_and_plain_values_only(tmp_path: Path) -> Non
     assert plain >= {type(leaf) for leaf in leaves(checkpoint)}
 
 
-def test_a_killed_save_leaves_the_old_file(tmp_path: Path) -> None:
+def test_a_killed_save_leaves_the_old_file(tmp_path: Path, warm: Parent) -> None:
     """A process that dies with the new file half done has not touched the old one."""
     path = tmp_path / "run.pt"
     Run(0, CPU).save(path)
     old = path.read_bytes()
 
-    killed = subprocess.run(
-        [sys.executable, "-c", KILLED_SAVE, str(path)], cwd=REPOSITORY, check=False
-    )
+    killed = warm.run([sys.executable, "-c", KILLED_SAVE, path], cwd=REPOSITORY)
 
     assert 9 == killed.returncode
     assert path.with_suffix(".partial").exists()

@@ -32,6 +32,7 @@ from lesson_code.gpu_training.portable_settings import (
 )
 from lesson_code.gpu_training.training import evaluate, train_one_epoch
 from lesson_code.models import MNISTClassifier
+from tests.warm import Parent
 
 REPOSITORY = Path(__file__).parents[3]
 COMMAND = [sys.executable, "-m", "lesson_code.gpu_training.portable_training"]
@@ -346,18 +347,14 @@ def test_a_resumed_run_leaves_the_step_counter_on_the_cpu() -> None:
     assert {("cpu", "meta")} == {(s["step"].device.type, s["exp_avg"].device.type) for s in states}
 
 
-def test_fifty_kills_leave_a_whole_checkpoint_and_change_no_bit(tmp_path: Path) -> None:
+def test_fifty_kills_leave_a_whole_checkpoint_and_change_no_bit(
+    tmp_path: Path, warm: Parent
+) -> None:
     """SIGKILL at random moments never spoils a file, and the run ends as if undisturbed."""
     driver = Path(__file__).with_name("portable_kill_driver.py")
     arguments = [str(tmp_path), "50", "1"]
 
-    done = subprocess.run(
-        [sys.executable, driver, *arguments],
-        env=ONE_THREAD,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = warm.run([sys.executable, driver, *arguments], env=ONE_THREAD)
 
     assert 0 == done.returncode, done.stderr
     report = json.loads(done.stdout)

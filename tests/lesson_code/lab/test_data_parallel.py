@@ -17,18 +17,44 @@ from lesson_code.accounting import linear_layers_bytes, ring_all_reduce_bytes
 from lesson_code.lab import data_parallel
 from lesson_code.lab.data_parallel import Options, Report, distance, tell
 from tests.building import REPOSITORY
+from tests.warm import Parent
 
 CPU = torch.device("cpu")
 TORCHRUN = (sys.executable, "-m", "torch.distributed.run", "--standalone")
 ONE = replace(Options(), batch=64)
 SMALL = Options(samples=65, batch=8, epochs=2)
 # Forks, so it must not have used PyTorch's threads: a process of its own.
+# In `gradient` one is the input: 1 in one process and 3 in the other, or 2 in both once exchanged.
 FORGETTING = """
-import json
+import json, tempfile, warnings
+from contextlib import nullcontext
 import torch
+import torch.distributed as dist
 from dataclasses import replace
-from lesson_code.lab.data_parallel import Options, distance, in_processes
+from torch.multiprocessing.spawn import start_processes
+from torch.nn.parallel import DistributedDataParallel
+from lesson_code.lab.data_parallel import Options, distance, in_processes, process_group
+warnings.simplefilter("ignore")
 torch.set_num_threads(1)
+
+def gradient(around_forward, around_backward):
+    model = DistributedDataParallel(torch.nn.Linear(1, 1, bias=False))
+    with model.no_sync() if around_forward else nullcontext():
+        loss = model(torch.full((1, 1), 1.0 + 2 * dist.get_rank())).sum()
+    with model.no_sync() if around_backward else nullcontext():
+        loss.backward()
+    return model.module.weight.grad.item()
+
+def without_sync(rank, folder):
+    meeting = f"file://{folder}/meeting"
+    with process_group(torch.device("cpu"), init_method=meeting, rank=rank, world_size=2):
+        mine = [gradient(False, False), gradient(False, True), gradient(True, True)]
+        everybodys = [None, None]
+        dist.all_gather_object(everybodys, mine)
+        if rank == 0:
+            with open(f"{folder}/gradients", "w") as file:
+                json.dump(everybodys, file)
+
 small = Options(samples=65, batch=8)
 [alone] = in_processes(1, replace(small, batch=16))
 found = {}
@@ -44,33 +70,10 @@ for name, changed in {
         "equal": torch.equal(reports[0].parameters, reports[1].parameters),
         "distance": distance(reports[0], alone),
     }
+with tempfile.TemporaryDirectory() as folder:
+    start_processes(without_sync, (folder,), nprocs=2, start_method="fork")
+    found["gradients"] = json.load(open(f"{folder}/gradients"))
 print(json.dumps(found))
-"""
-
-# A gradient is the input here: 1 in one process and 3 in the other, or 2 in both once exchanged.
-NO_SYNC = """
-import json
-from contextlib import nullcontext
-import torch
-import torch.distributed as dist
-from torch.nn.parallel import DistributedDataParallel
-from lesson_code.lab.data_parallel import process_group
-torch.set_num_threads(1)
-
-def gradient(around_forward, around_backward):
-    model = DistributedDataParallel(torch.nn.Linear(1, 1, bias=False))
-    with model.no_sync() if around_forward else nullcontext():
-        loss = model(torch.full((1, 1), 1.0 + 2 * dist.get_rank())).sum()
-    with model.no_sync() if around_backward else nullcontext():
-        loss.backward()
-    return model.module.weight.grad.item()
-
-with process_group(torch.device("cpu")):
-    mine = [gradient(False, False), gradient(False, True), gradient(True, True)]
-    everybodys = [None, None]
-    dist.all_gather_object(everybodys, mine)
-    if dist.get_rank() == 0:
-        print(json.dumps(everybodys))
 """
 
 
@@ -100,16 +103,10 @@ def alone(tmp_path: Path, options: Options) -> Report:
 
 
 @pytest.fixture(scope="module")
-def forgetting() -> dict[str, Any]:
+def forgetting(warm: Parent) -> dict[str, Any]:
     """What two processes did after each mistake."""
-    ran = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", FORGETTING],
-        cwd=REPOSITORY,
-        env={**os.environ, "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    environment = {**os.environ, "CUDA_VISIBLE_DEVICES": ""}
+    ran = warm.run([sys.executable, "-c", FORGETTING], cwd=REPOSITORY, env=environment)
     assert 0 == ran.returncode, ran.stderr
     found: dict[str, Any] = json.loads(ran.stdout)
     return found
@@ -176,27 +173,9 @@ def test_no_sync_exchanges_once_for_each_step(tmp_path: Path, one_thread: None) 
     assert distance(often, seldom) <= 1e-6
 
 
-def test_no_sync_around_backward_alone_does_nothing(tmp_path: Path) -> None:
+def test_no_sync_around_backward_alone_does_nothing(forgetting: dict[str, Any]) -> None:
     """The forward pass decides whether gradients are exchanged; it has to be inside as well."""
-    script = tmp_path / "no_sync.py"
-    script.write_text(NO_SYNC, encoding="utf-8")
-
-    ran = subprocess.run(
-        [*TORCHRUN, "--nproc-per-node=2", str(script)],
-        cwd=REPOSITORY,
-        env={
-            **os.environ,
-            "OMP_NUM_THREADS": "1",
-            "CUDA_VISIBLE_DEVICES": "",
-            "PYTHONPATH": str(REPOSITORY),
-        },
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-    assert 0 == ran.returncode, ran.stderr
-    assert [[2, 2, 1], [2, 2, 3]] == json.loads(ran.stdout)
+    assert [[2, 2, 1], [2, 2, 3]] == forgetting["gradients"]
 
 
 @pytest.mark.parametrize("leftover", ["repeat", "drop", "join"])
