@@ -61,6 +61,7 @@ def pages_machine(root: Path, context: dict[str, object]) -> Machine:
     machine = Machine(root, {**MAIN, **context})
     machine.actions["actions/configure-pages"] = lambda _: {"base_url": "https://us.example/a"}
     machine.stub("python")
+    machine.stub(".venv/bin/python")
     machine.stub("make", {"build": f'echo "for $SITE_URL of $LESSON_REPOSITORY" >> {machine.log}'})
     return machine
 
@@ -75,6 +76,7 @@ def test_what_passed_is_built_for_its_address_and_published(tmp_path: Path) -> N
     assert published(machine)
     asked = [call for call in machine.calls if not call.startswith("uses")]
     assert asked[0].startswith("python -m benchmarks.validate ")
+    assert asked[-1] == "python -m lesson_site.sbom site/sbom.cdx.json"
     assert "for https://us.example/a/ of us/lesson" in asked
 
 
@@ -108,7 +110,9 @@ def test_red_tests_and_pull_requests_publish_nothing(
     assert [] == machine.calls
 
 
-@pytest.mark.parametrize(("tool", "part"), [("python", "validate"), ("make", "build")])
+@pytest.mark.parametrize(
+    ("tool", "part"), [("python", "validate"), ("make", "build"), (".venv/bin/python", "sbom")]
+)
 def test_a_broken_build_publishes_nothing(tool: str, part: str, tmp_path: Path) -> None:
     """A result file that lies and a page that does not build both end the job."""
     machine = pages_machine(tmp_path / "a", PASSED)
