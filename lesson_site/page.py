@@ -15,15 +15,18 @@ class Page:
     Attributes:
         source: Its Markdown file, relative to the repository's root: ``docs/gpu-training/….md``.
         url: Its address in the site, without a leading slash: ``gpu-training/…/``.
+        begins: Where relative links in its HTML begin: at its address if nothing else is said.
     """
 
     source: Path
     url: str
+    begins: str | None = None
 
     @property
     def root(self) -> str:
         """The way from this page to the site's root: ``../../``, or ``./`` on the home page."""
-        return "../" * self.url.removeprefix("./").count("/") or "./"
+        begins = self.url if self.begins is None else self.begins
+        return "../" * begins.removeprefix("./").count("/") or "./"
 
     def code(self, file: str) -> str:
         """The way from this page to a file of ``lesson_code``, or of ``graders/``."""
@@ -39,7 +42,8 @@ def current_page(md: Markdown) -> Page:
                 return Page(Path("docs") / file.src_uri, file.url)
             page = getattr(processor, "page", None)  # Zensical's context knows its page
             if page is not None and hasattr(page, "path"):
-                return Page(Path("docs") / page.path, page.url)
+                # It lengthens links in HTML as well, as if they were written in Markdown.
+                return Page(Path("docs") / page.path, page.url, page.path)
     return Page(Path("page.md"), "")
 
 
