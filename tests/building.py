@@ -1,6 +1,7 @@
 """Building the site as people do: in a process of its own, from a repository's root."""
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -34,6 +35,14 @@ def build(
 ) -> subprocess.CompletedProcess[str]:
     """Build the site of the repository ``at`` strictly into the folder ``to``."""
     return run("mkdocs", "build", "--strict", "-d", str(to), at=at, SITE_URL=address)
+
+
+def copy_all(to: Path) -> None:
+    """Copy what the site is built from into the folder ``to``."""
+    for room in ("docs", "lesson_code", "graders", "lesson_site", "benchmarks", "results"):
+        skipped = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(REPOSITORY / room, to / room, symlinks=True, ignore=skipped)
+    shutil.copy(REPOSITORY / "mkdocs.yml", to)
 
 
 def finish(site: Path, at: Path = REPOSITORY) -> subprocess.CompletedProcess[str]:

@@ -34,7 +34,7 @@ from results.result_file import entries_of, known_entries
 from results.store import Result, Store, one_a_machine, read_catalogue
 from tests.benchmarks.made_up import GPU_MACHINE, RACED_IN_A_BROWSER, raced
 from tests.benchmarks.made_up import result as result_content
-from tests.building import REPOSITORY, build
+from tests.building import REPOSITORY, build, copy_all
 from tests.lesson_site.test_figures import entry, result
 
 AT = Page(Path("docs/benchmarks/results/training.md"), "benchmarks/results/training/")
@@ -474,10 +474,7 @@ def test_a_page_that_is_not_there_is_named(tmp_path: Path) -> None:
 
 def test_pages_stay_light_with_two_more_machines(tmp_path: Path) -> None:
     """With everything measured on two GPU machines, and a race, each page keeps its budgets."""
-    skipped = shutil.ignore_patterns("__pycache__")
-    for room in ("docs", "lesson_code", "graders", "lesson_site", "benchmarks", "results"):
-        shutil.copytree(REPOSITORY / room, tmp_path / room, symlinks=True, ignore=skipped)
-    shutil.copy(REPOSITORY / "mkdocs.yml", tmp_path)
+    copy_all(tmp_path)
     for name in ("made-up-first", "made-up-second"):
         file = tmp_path / "benchmarks" / "results" / name / "2026-11-21-uncommitted.json"
         file.parent.mkdir()

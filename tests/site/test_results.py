@@ -9,8 +9,8 @@ import pytest
 
 from results import result_file
 from results.store import Store, open_store, read_catalogue, read_result, sort_results
-from tests.benchmarks.made_up import GPU_MACHINE, complete, part, result
-from tests.building import REPOSITORY, build, finish
+from tests.benchmarks.made_up import GPU_MACHINE, part, result
+from tests.building import build, copy_all
 from tests.site.conftest import Copy
 
 NBSP = "\N{NO-BREAK SPACE}"
@@ -157,39 +157,22 @@ def test_each_result_file_can_be_removed(removed: Path) -> None:
         assert figure.source
 
 
-@pytest.fixture
-def real(tmp_path: Path) -> Path:
-    """A copy of the repository, as far as the site is built from it."""
-    for room in ("docs", "lesson_code", "graders", "lesson_site", "benchmarks", "results"):
-        skipped = shutil.ignore_patterns("__pycache__")
-        shutil.copytree(REPOSITORY / room, tmp_path / room, symlinks=True, ignore=skipped)
-    shutil.copy(REPOSITORY / "mkdocs.yml", tmp_path)
-    return tmp_path
-
-
-def test_the_real_site_says_which_sentence_loses_its_number(real: Path) -> None:
+def test_the_real_site_says_which_sentence_loses_its_number(tmp_path: Path) -> None:
     """Without any result, the strict build stops and its last line names page, line and figure."""
-    remove_results(real)
+    copy_all(tmp_path)
+    remove_results(tmp_path)
 
-    built = build(real / "site", at=real)
+    built = build(tmp_path / "site", at=tmp_path)
 
     assert built.returncode
     last = built.stderr.strip().splitlines()[-1]
     assert re.search(r"docs/\S+\.md:\d+: \[\[\S+\]\] has no value", last)
 
 
-def test_a_complete_file_of_a_gpu_takes_its_place_on_the_real_site(real: Path) -> None:
+def test_a_complete_file_of_a_gpu_takes_its_place_on_the_real_site(changed_site: Path) -> None:
     """All pages build and pass their checks, and measured sentences take the place of forecasts."""
     page = "gpu-training/when-mixed-precision-helps/index.html"
-    file = real / "benchmarks" / "results" / "made-up-gpu" / "2026-11-21-abcdef0.json"
-    file.parent.mkdir()
-    file.write_text(json.dumps(complete()), encoding="utf-8")
+    said = (changed_site / "site" / page).read_text(encoding="utf-8")
 
-    built = build(real / "site", at=real)
-    finished = finish(real / "site", at=real)
-
-    assert not built.returncode, built.stderr
-    assert not finished.returncode, finished.stderr
-    said = (real / "site" / page).read_text(encoding="utf-8")
     assert "Made-up GPU" in said
     assert not re.search('class="figure" data-figure="forecast', said)
