@@ -66,6 +66,7 @@ docs_dir: docs
 site_dir: {site}
 theme: {{custom_dir: "{repository}/docs/overrides"}}
 watch: []
+plugins: [search] # importing what renders a notebook takes longer than building these pages
 nav:
 """
 
