@@ -1,6 +1,7 @@
 """Snippets that run in the page: as in CPython, stopped when asked, changed, kept and reset."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -305,6 +306,23 @@ def test_a_file_that_is_not_the_expected_one_is_not_run(page: Page, site: str) -
     run(one)
 
     expect(status(one)).to_contain_text("python_stdlib.zip did not come", timeout=PATIENCE_MS)
+    expect(output(one)).to_be_empty()
+
+
+def test_a_program_with_one_damaged_bit_is_not_run(page: Page, site: str, built_site: Path) -> None:
+    """Python itself is compared with its checksum before any of it starts."""
+    name = "assets/vendor/pyodide/pyodide.asm.wasm"
+    content = bytearray((built_site / name).read_bytes())
+    content[len(content) // 2] ^= 1
+    answer = {"body": bytes(content), "content_type": "application/wasm"}
+    page.route(f"**/{name}", lambda route: route.fulfill(**answer))
+    page.goto(site + PAGE)
+    one = cell(page, "mission/architecture.py:count")
+
+    one.get_by_role("button").click()
+
+    said = "pyodide.asm.wasm did not come, or is not the file"
+    expect(status(one)).to_contain_text(said, timeout=PATIENCE_MS)
     expect(output(one)).to_be_empty()
 
 
