@@ -3,11 +3,11 @@
 import re
 from pathlib import Path
 
-import yaml
-
+from lesson_site.numbering import settings
 from lesson_site.postbuild.redirects import MOVED
 from lesson_site.sharing.heads import read_head
-from tests.building import HOST, REPOSITORY
+from tests.building import HOST, build, finish
+from tests.site.conftest import Copy
 
 
 def old_addresses(site: Path) -> set[Path]:
@@ -58,13 +58,35 @@ def test_search_engines_find_every_page_once(built_site: Path) -> None:
 
 
 def test_who_is_lost_finds_every_track(built_site: Path) -> None:
-    """The page for unknown addresses leads to the start of each entry of the navigation."""
+    """The page for unknown addresses leads to each part of the site and what that has below it."""
     lost = (built_site / "404.html").read_text(encoding="utf-8")
     article = lost[lost.index("<article") : lost.index("</article>")]
-    targets = {"/" if href == "/." else href for href in re.findall(r'href="([^"#]+)"', article)}
-    loader = type("Loader", (yaml.SafeLoader,), {})
-    loader.add_multi_constructor("", lambda *_: None)
-    nav = yaml.load((REPOSITORY / "mkdocs.yml").read_text(encoding="utf-8"), loader)["nav"]
+    targets = [href.removeprefix("/") for href in re.findall(r'href="([^"#]+)"', article)]
+    parts = [part for entry in settings()["nav"] for part in entry.values()]
 
-    assert len(nav) == len(targets)
-    assert all((built_site / target.strip("/") / "index.html").is_file() for target in targets)
+    assert sum(len(part) if isinstance(part, list) else 1 for part in parts) == len(targets)
+    assert all((built_site / target / "index.html").is_file() for target in targets)
+
+
+def test_who_is_lost_may_search_where_scripts_run(built_site: Path) -> None:
+    """What opens the search is not shown without a script, as it would open nothing."""
+    lost = (built_site / "404.html").read_text(encoding="utf-8")
+    style = (built_site / "assets/style.css").read_text(encoding="utf-8")
+
+    assert re.search(r'<p class="needs-script">\s*<label[^>]* for="__search">', lost)
+    assert ".no-js .needs-script{display:none}" in style
+
+
+def test_a_site_in_a_folder_leads_who_is_lost_into_it(copy: Copy) -> None:
+    """Asked for at any depth, each address of the page begins at the host, with the folder."""
+    site = copy.root / "site"
+
+    assert not build(site, at=copy.root, address="https://lesson.example/gpu/").returncode
+    assert not finish(site, at=copy.root).returncode
+
+    lost = (site / "404.html").read_text(encoding="utf-8")
+    addresses = re.findall(r'(?:href|src)="([^"#]+)"', lost)
+    assert len(addresses) > 5
+    assert [] == [each for each in addresses if not each.startswith(("/gpu/", "https://"))]
+    assert "https://lesson.example/gpu/share.png" in (site / "index.html").read_text("utf-8")
+    assert "https://lesson.example/gpu/sitemap.xml" in (site / "robots.txt").read_text("utf-8")
