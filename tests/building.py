@@ -14,6 +14,7 @@ REPOSITORY = Path(__file__).parents[1]
 # The browser is told where this is. It names no port, so that the servers of all workers can serve
 # one build; and a name that ends so is as trustworthy to a browser as the machine's own address.
 HOST = "lesson.localhost"
+CREDITED = ("LICENSE", "LICENSE-TEXT", "package-lock.json")  # files that the credits read
 SAID = ".said"
 
 
@@ -42,7 +43,8 @@ def copy_all(to: Path) -> None:
     for room in ("docs", "lesson_code", "graders", "lesson_site", "benchmarks", "results"):
         skipped = shutil.ignore_patterns("__pycache__")
         shutil.copytree(REPOSITORY / room, to / room, symlinks=True, ignore=skipped)
-    shutil.copy(REPOSITORY / "mkdocs.yml", to)
+    for file in ("mkdocs.yml", *CREDITED):
+        shutil.copy(REPOSITORY / file, to)
 
 
 def finish(site: Path, at: Path = REPOSITORY) -> subprocess.CompletedProcess[str]:

@@ -2,14 +2,15 @@
 
 It packs notebooks, labs and forecast for work elsewhere, gives the executed notebook's page the
 site's own dress, takes the comments out of our files and what scripts need later out of pages,
-leads old addresses to new ones, drops what nothing matches from the theme's style sheets, checks
-each page's links, hosts, leftovers and size, and then writes into all of them the
-Content-Security-Policy, and what a shared link shows. A second run changes nothing.
+leads old addresses to new ones, drops what no page loads, and what nothing matches from the theme's
+style sheets, checks credits and each page's links, hosts, leftovers and size, and then writes into
+all of them the Content-Security-Policy, and what a shared link shows. A second run changes nothing.
 """
 
 from pathlib import Path
 
 from lesson_site.apart import move_apart
+from lesson_site.credits import credit_problems, drop_unserved
 from lesson_site.files import write_whole
 from lesson_site.postbuild.bundle import (
     pack_exercises,
@@ -54,11 +55,13 @@ def finish(folder: Path) -> tuple[list[str], list[Size]]:
     strip_comments(folder)
     move_apart(folder)
     write_redirects(folder)
+    drop_unserved(folder)
     drop_unmatched_rules(folder)
     join_sheets(folder)
     documents = read_documents(folder)
     sizes = [measure(document, folder) for document in documents]
     problems = [
+        *credit_problems(folder),
         *stylesheet_and_script_problems(folder),
         *(problem for page in documents for problem in _problems(page, documents, folder)),
         *(problem for size in sizes for problem in size_problems(size)),

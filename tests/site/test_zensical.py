@@ -14,7 +14,7 @@ import pytest
 
 from lesson_site.postbuild import finish, sizes
 from lesson_site.postbuild.redirects import MOVED
-from tests.building import REPOSITORY, run
+from tests.building import CREDITED, REPOSITORY, run
 
 NOTEBOOK, NOTEBOOK_FILE = "as-it-ran/", "as-it-ran.ipynb"  # Zensical copies the file
 # Zensical lengthens relative links of HTML in Markdown, where MkDocs leaves them as they are.
@@ -88,7 +88,7 @@ def build(to: Path) -> None:
     skipped = shutil.ignore_patterns("__pycache__")
     for room in ("docs", "lesson_code", "graders", "lesson_site", "benchmarks", "results"):
         shutil.copytree(REPOSITORY / room, to / room, symlinks=True, ignore=skipped)
-    for file in ("mkdocs.yml", "pyproject.toml", "constraints.txt", "package-lock.json"):
+    for file in ("mkdocs.yml", "pyproject.toml", "constraints.txt", *CREDITED):
         shutil.copy(REPOSITORY / file, to)
     built = run("zensical", "build", "--strict", at=to)
     assert not built.returncode, built.stdout + built.stderr
