@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 REPOSITORY = Path(__file__).parents[2]
-GUIDES = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"]
+GUIDES = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"]
 LOCKS = ("package-lock.json", "site-lock.txt")
 LICENCES = REPOSITORY / "docs" / "assets" / "licences"
 WORKFLOWS = sorted((REPOSITORY / ".github" / "workflows").glob("*.yml"))
@@ -153,6 +153,14 @@ def test_every_link_leads_somewhere(guide: str) -> None:
     ]
 
     assert [] == dead
+
+
+def test_what_holds_a_promise_of_security_is_there() -> None:
+    """Each file and folder that SECURITY.md names exists."""
+    named = re.findall(r"`((?:\.?\w+/)[\w./-]+)`", read("SECURITY.md"))
+
+    assert len(named) > 5
+    assert [] == [path for path in named if not (REPOSITORY / path).exists()]
 
 
 def test_changelog_has_an_unreleased_section() -> None:
