@@ -168,12 +168,13 @@ def test_what_passes_alone_is_not_told(fresh: FreshRun) -> None:
         ({"pytest": "exit 139"}, "The tests ended before they could report"),
         ({"import torch": "exit 1"}, "`PyTorch, the nightly`"),
         ({"pip install": "exit 1"}, "`PyTorch, the nightly`"),
+        ({"--upgrade zensical": "exit 1"}, "`zensical, the newest`"),
     ],
-    ids=["crash", "import", "installation"],
+    ids=["crash", "import", "nightly", "package"],
 )
 def test_what_breaks_off_is_told(fresh: FreshRun, answers: dict[str, str], sentence: str) -> None:
     """A version that can't be installed, imported or tested is news as well."""
-    fresh.answers |= answers
+    fresh.answers = {**answers, **fresh.answers, **answers}  # asked in this order
 
     results = fresh.start()
 
