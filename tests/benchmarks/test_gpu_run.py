@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import shutil
+import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -76,8 +77,13 @@ def test_other_code_begins_anew(run: Run, monkeypatch: pytest.MonkeyPatch) -> No
 def test_a_call_that_was_killed_is_taken_up_where_it_was(run: Run) -> None:
     """A damaged note of what was done is no reason to stop."""
     killed = command("killed", "__import__('os').kill(__import__('os').getppid(), 2)")
+    # A shell that started the tests in the background lets them ignore Ctrl-C.
+    heard = signal.signal(signal.SIGINT, signal.default_int_handler)
 
-    code, _ = run([killed])
+    try:
+        code, _ = run([killed])
+    finally:
+        signal.signal(signal.SIGINT, heard)
     kept = json.loads((gpu_run.FOLDER / "state.json").read_text())
     (gpu_run.FOLDER / "state.json").write_text('{"about": ')
     again, _ = run([command("killed", "pass")])
