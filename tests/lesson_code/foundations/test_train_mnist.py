@@ -23,6 +23,8 @@ from lesson_code.foundations.train_mnist import (
     train_one_epoch,
     validate,
 )
+from tests.building import REPOSITORY
+from tests.warm import Parent
 
 CPU = torch.device("cpu")
 
@@ -72,20 +74,28 @@ def first_epoch(data: Path, workers: int) -> float:
     order = torch.Generator().manual_seed(13)
     images = make_loaders(data, order, 256, 1)[0].dataset
     model = build_model()
-    loader = DataLoader(
-        images,
-        batch_size=128,
-        shuffle=True,
-        generator=order,
-        num_workers=workers,
-        multiprocessing_context="spawn" if workers else None,
-    )
+    loader = DataLoader(images, batch_size=128, shuffle=True, generator=order, num_workers=workers)
     return train_one_epoch(model, loader, nn.CrossEntropyLoss(), build_optimizer(model), CPU)
 
 
-def test_two_loader_workers_give_the_same_first_epoch(data: Path, one_thread: None) -> None:
+# Forks workers, so it must not have used PyTorch's threads: a process of its own.
+FIRST_EPOCHS = """
+import sys, torch
+from pathlib import Path
+from tests.lesson_code.foundations.test_train_mnist import first_epoch
+torch.set_num_threads(1)
+for workers in (0, 2):
+    print(first_epoch(Path(sys.argv[1]), workers))
+"""
+
+
+def test_two_loader_workers_give_the_same_first_epoch(data: Path, warm: Parent) -> None:
     """The order is drawn before the workers get it, and nothing that they do is random."""
-    assert first_epoch(data, workers=0) == first_epoch(data, workers=2)
+    ran = warm.run([sys.executable, "-c", FIRST_EPOCHS, data], cwd=REPOSITORY)
+
+    assert 0 == ran.returncode, ran.stderr
+    alone, with_workers = map(float, ran.stdout.split())
+    assert alone == with_workers
 
 
 def test_test_images_appear_after_the_last_choice(
