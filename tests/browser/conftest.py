@@ -105,6 +105,40 @@ OVERFLOWS = """() => {
     .filter((e) => e.checkVisibility() && end(e) > width + 1 && !scrolls(e))
     .map((e) => `${e.outerHTML.slice(0, 100)} ends at ${end(e)} of ${width} px`);
 }"""
+# On a wide screen a block ends where the text ends, or where the column does. Of each that ends at
+# neither edge, where it ends; a table has to fill what holds it, and a caption is as wide as its
+# figure. What a check covers is looked at too.
+OFF_THE_GRID = """() => {
+  for (const after of document.querySelectorAll(".check-after")) after.open = true;
+  const article = document.querySelector("article");
+  const right = (element) => Math.round(element.getBoundingClientRect().right);
+  const probe = document.createElement("p");
+  probe.textContent = "word ".repeat(200);
+  article.append(probe);
+  const text = right(probe);
+  probe.remove();
+  const column = right(article) - parseFloat(getComputedStyle(article).paddingRight);
+  const found = [];
+  const off = (element, ...edges) => {
+    if (edges.some((edge) => Math.abs(right(element) - edge) <= 2)) return;
+    found.push(`${element.outerHTML.slice(0, 90)} ends at ${right(element)}, not at ${edges}`);
+  };
+  const seen = (element) => element.checkVisibility() && element.offsetWidth > 1;
+  const ask = (block) => {
+    const { display, position } = getComputedStyle(block);
+    if (display === "contents") return [...block.children].forEach(ask);
+    if (!seen(block) || position === "absolute" || position === "fixed") return;
+    off(block, text, column);
+    if (block.matches(".check-after")) [...block.children].forEach(ask);
+    for (const table of block.querySelectorAll("table"))
+      if (seen(table) && table.offsetWidth < table.parentElement.clientWidth)
+        off(table, right(table.parentElement));
+    for (const caption of block.querySelectorAll("figcaption"))
+      if (seen(caption)) off(caption, right(caption.closest("figure")));
+  };
+  [...article.children].forEach(ask);
+  return found;
+}"""
 
 
 @dataclass(frozen=True)
@@ -135,6 +169,7 @@ class Visit:
     stopped: list[str] = field(default_factory=list)
     axe: list[str] = field(default_factory=list)
     overflows: list[str] = field(default_factory=list)
+    off_grid: list[str] = field(default_factory=list)
     requests: list[str] = field(default_factory=list)
     gz_bytes: int = 0
     elements: int = 0
@@ -324,6 +359,8 @@ def visit(page: Page, site: str, address: str, look: Look) -> Visit:
     found.failed += [f"{a.status} {a.url}" for a in answers if a.status >= 400 and a is not answer]
     found.elements = page.evaluate("document.querySelectorAll('*').length")
     found.scheme = page.evaluate("document.body.dataset.mdColorScheme")
+    if look == LOOKS[0]:
+        found.off_grid = page.evaluate(OFF_THE_GRID)
     page.evaluate(OPEN_ALL)
     found.overflows = page.evaluate(OVERFLOWS)
     page.evaluate(AXE.read_text(encoding="utf-8"))

@@ -59,6 +59,11 @@ def test_nothing_runs_out_of_the_screen(visits: Visits, address: str) -> None:
     assert {} == wide
 
 
+def test_a_block_ends_with_the_text_or_with_the_column(visits: Visits, address: str) -> None:
+    """On a wide screen there is no third edge, and none inside of figures."""
+    assert [] == visits(address)[LOOKS[0]].off_grid
+
+
 @pytest.mark.parametrize(
     "address", [a for a in addresses() if not a.strip("/").endswith(WITHOUT_BUDGET)]
 )
