@@ -64,7 +64,7 @@ def _tokens(claim: str) -> list[tuple[str, str]]:
     while position < len(claim.rstrip()):
         found = TOKEN.match(claim, position)
         if found is None or found.lastgroup is None:
-            raise ClaimError(f"{claim!r}: can't read {claim[position:].strip()!r}")
+            raise ClaimError(f"{claim!r}: can't read {claim[position:].strip()[:40]!r}")
         tokens.append((found.lastgroup, found[found.lastgroup]))
         position = found.end()
     return tokens

@@ -84,7 +84,11 @@ def _read(path: Path) -> dict[str, Any]:
     except (OSError, ValueError) as problem:
         raise CountedMemoryError(f"can't read {path}: {problem}; {_AGAIN}") from None
     for c in configurations():
-        if set(PHASES) != set(content.get("bytes", {}).get(c.name, ())):
+        try:
+            complete = set(PHASES) == set(content["bytes"][c.name].keys())
+        except (LookupError, TypeError, AttributeError):
+            complete = False
+        if not complete:
             raise CountedMemoryError(f"{path} lacks moments of {c.name}; {_AGAIN}")
     return content
 

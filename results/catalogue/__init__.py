@@ -177,7 +177,10 @@ def read(
             content = tomllib.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError) as problem:
             raise CatalogueError(f"can't read {path}: {problem}") from None
-        for name, fields in content.get("figure", {}).items():
+        listed = content.get("figure", {})
+        if not isinstance(listed, dict):
+            raise CatalogueError(f'{path}: lists each figure as [figure."its name"]')
+        for name, fields in listed.items():
             try:
                 family = _family(name, fields)
             except CatalogueError as problem:
@@ -230,7 +233,11 @@ def _placed(definition: Definition, ran: Mapping[str, Definition]) -> Definition
 
 def _family(name: str, fields: dict[str, Any]) -> list[Definition]:
     """One definition for each combination of the lists that the name's braces refer to."""
+    if not isinstance(fields, dict):
+        raise CatalogueError("is not a table of fields")
     kinds = [kind for kind in KINDS if kind in fields]
+    if not isinstance(fields.get("what", ""), str) or not isinstance(fields.get("words", {}), dict):
+        raise CatalogueError("needs text in `what`, and a table in `words`")
     if len(kinds) != 1 or "what" not in fields:
         raise CatalogueError(f"needs `what` and exactly one of {', '.join(KINDS)}")
     [kind] = kinds

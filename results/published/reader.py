@@ -160,6 +160,8 @@ class _File:
             figure = self._made(name, group, row)
         except ValueError as problem:
             raise self._error(group, own, str(problem)) from None
+        except TypeError as problem:
+            raise self._error(group, own, f"a value of the wrong kind: {problem}") from None
         self.known[name] = figure
         return figure
 
