@@ -99,7 +99,7 @@ WHAT = {
 
 
 def measured_panel() -> str:
-    """The tables of all machines, as the result files have them now."""
+    """The tables of the machines, as the result files have them now."""
     return panel_html(open_store().results)
 
 
@@ -124,9 +124,11 @@ def panel_html(results: Sequence[Result]) -> str:
         }
         for result in results
     }
+    whole = True
     for found in machines.values():
         if MEMORY in found:
-            blocks.append(_memory_html(found[MEMORY]))
+            blocks.append(_memory_html(found[MEMORY], whole=whole))
+            whole = False
         if PIPELINE in found:
             blocks.append(_pipeline_html(found[PIPELINE]))
     on_cpus = [
@@ -200,17 +202,20 @@ def _predicted(entries: Entries) -> Iterator[Entry]:
 # Memory
 
 
-def _memory_html(result: Result) -> str:
+def _memory_html(result: Result, *, whole: bool) -> str:
+    """All tables, or only how far off each configuration is: a page holds one machine's moments."""
     entries = result.cases[MEMORY]
     skipped = result.skipped.get(MEMORY, {})
-    tables = "".join(table_html(_moments(c, entries, skipped)) for c in SHOWN)
     every = table_html(_every_configuration(entries, skipped))
+    every = f"<details><summary>Every configuration</summary>{every}</details>"
+    if not whole:
+        return f"{_source('Memory', result, entries)}{every}{_overhead(entries)}"
+    tables = "".join(table_html(_moments(c, entries, skipped)) for c in SHOWN)
     rest = "".join(
         map(table_html, (_optimizers(entries), _largest(entries), _under_the_cap(entries)))
     )
     return (
-        f"{_source('Memory', result, entries)}{tables}"
-        f"<details><summary>Every configuration</summary>{every}</details>{rest}"
+        f"{_source('Memory', result, entries)}{tables}{every}{rest}"
         f"{_paragraph(_tolerances())}{_overhead(entries)}"
     )
 

@@ -108,6 +108,21 @@ def words(cells: list[str]) -> list[str]:
     return [cell.replace("\N{NO-BREAK SPACE}", " ") for cell in cells]
 
 
+def test_of_a_further_machine_the_page_says_how_far_off_each_configuration_is() -> None:
+    """The moments are those of the first machine, so that the page keeps its size."""
+    first, second = (
+        replace(made, provenance=made.provenance | {"machine": name, "gpu": name})
+        for name in ("First GPU", "Second GPU")
+        for made in [made_up(**{MEMORY: memory_entries()})]
+    )
+
+    html = panel_html([first, second])
+
+    assert 1 == html.count("GPT-2 XL, FP32, AdamW, everything stored, batch 1</caption>")
+    assert 2 == html.count("<summary>Every configuration</summary>")
+    assert html.index("First GPU") < html.index("Second GPU")
+
+
 def test_device_versions_and_date_stand_beside_the_numbers() -> None:
     """GPU, PyTorch, CUDA, Python, the day, and the model that predicted."""
     html = panel_html([made_up(**{MEMORY: memory_entries()})])
