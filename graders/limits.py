@@ -86,6 +86,7 @@ class Beneath(ctypes.Structure):
     """What is allowed below a folder."""
 
     _pack_ = 1
+    _layout_ = "ms"  # without a gap; Python 3.14 wants to be told whose rule that is
     _fields_ = (("allowed", ctypes.c_uint64), ("folder", ctypes.c_int32))
 
 
