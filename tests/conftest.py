@@ -76,6 +76,8 @@ def pytest_configure(config: pytest.Config) -> None:
     if workers > 1:
         # PyTorch reads it when it is imported, here and in the processes that tests start.
         os.environ["OMP_NUM_THREADS"] = str(max(1, (os.cpu_count() or 1) // workers))
+    # Threads that wait for each other sleep: awake they would take the processor from other tests.
+    os.environ["OMP_WAIT_POLICY"] = "passive"
 
 
 def _without_site(config: pytest.Config) -> list[str]:
