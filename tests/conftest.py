@@ -10,6 +10,7 @@ import gc
 import os
 import re
 import sys
+import tempfile
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -78,6 +79,10 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ["OMP_NUM_THREADS"] = str(max(1, (os.cpu_count() or 1) // workers))
     # Threads that wait for each other sleep: awake they would take the processor from other tests.
     os.environ["OMP_WAIT_POLICY"] = "passive"
+    if capability := os.environ.get("ATEN_CPU_CAPABILITY"):
+        # PyTorch keeps compiled code without regard to it, and would take that of another.
+        kept = f"{tempfile.gettempdir()}/torchinductor-{capability}"
+        os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", kept)
 
 
 def _without_site(config: pytest.Config) -> list[str]:
