@@ -4,7 +4,6 @@ What differs is named here: the page of the executed notebook with its link, thr
 what the other builder's theme weighs.
 """
 
-import shutil
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from pathlib import Path
@@ -14,7 +13,7 @@ import pytest
 
 from lesson_site.postbuild import finish, sizes
 from lesson_site.postbuild.redirects import MOVED
-from tests.building import CREDITED, REPOSITORY, run
+from tests.building import copy_all, run
 
 NOTEBOOK, NOTEBOOK_FILE = "as-it-ran/", "as-it-ran.ipynb"  # Zensical copies the file
 # Zensical lengthens relative links of HTML in Markdown, where MkDocs leaves them as they are.
@@ -85,11 +84,7 @@ def addresses(site: Path) -> set[str]:
 
 def build(to: Path) -> None:
     """Build a copy of the repository with Zensical."""
-    skipped = shutil.ignore_patterns("__pycache__")
-    for room in ("docs", "lesson_code", "graders", "lesson_site", "benchmarks", "results"):
-        shutil.copytree(REPOSITORY / room, to / room, symlinks=True, ignore=skipped)
-    for file in ("mkdocs.yml", "pyproject.toml", "constraints.txt", *CREDITED):
-        shutil.copy(REPOSITORY / file, to)
+    copy_all(to)
     built = run("zensical", "build", "--strict", at=to)
     assert not built.returncode, built.stdout + built.stderr
 
