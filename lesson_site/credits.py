@@ -3,7 +3,6 @@
 A licence is read where it is installed, or is a file of ours where the package lacks its text.
 """
 
-import json
 import re
 import shutil
 import tomllib
@@ -19,7 +18,7 @@ from markdown import Markdown
 from lesson_site.errors import PageError
 from lesson_site.fences import Options, fence
 from lesson_site.page import current_page
-from lesson_site.vendor import FOLDER, LOCK, MEMBERS
+from lesson_site.vendor import FOLDER, MEMBERS, pin_of
 
 WORKS = Path(__file__).with_suffix(".toml")
 OURS = {"LICENSE": "MIT, for the code", "LICENSE-TEXT": "CC-BY-4.0, for text and drawings"}
@@ -62,8 +61,7 @@ class Work:
         if self.inside:
             return ""
         if self.npm:
-            pinned = json.loads(LOCK.read_text(encoding="utf-8"))["packages"]
-            return str(pinned[f"node_modules/{self.npm}"]["version"])
+            return pin_of(self.npm)["version"]
         return distribution(self.package).version if self.package else ""
 
     @property

@@ -98,7 +98,7 @@ def vendor(name: str, root: Path = Path(), patience_s: float = PATIENCE_S) -> Pa
         PackageError: If it can't be had, or is not what the lock file pins.
     """
     package = PACKAGES[name]
-    pin = _pin(package, root)
+    pin = pin_of(package, root)
     with tempfile.TemporaryDirectory() as folder:
         archive = download(f"{package}@{pin['version']}", Path(folder), patience_s)
         if pin["integrity"] != _integrity(archive.read_bytes()):
@@ -140,13 +140,13 @@ def renew(name: str, root: Path = Path()) -> Path:
             (rf'("{file}",\s*"[0-9a-f]{{64}}",\s+)[\d_]+', f"{len(content):_}"),
         ):
             text = re.sub(pattern, rf"\g<1>{value}", text)
-    version = _pin(PACKAGES[name], root)["version"]
+    version = pin_of(PACKAGES[name], root)["version"]
     text = re.sub(rf'("{PACKAGES[name]} )[\w.-]+(")', rf"\g<1>{version}\g<2>", text)
     write_whole(module, text.encode())
     return module
 
 
-def _pin(package: str, root: Path) -> dict[str, str]:
+def pin_of(package: str, root: Path = Path()) -> dict[str, str]:
     """What the lock file says of a package."""
     pinned = json.loads((root / LOCK).read_text(encoding="utf-8"))["packages"]
     pin: dict[str, str] = pinned[f"node_modules/{package}"]
