@@ -9,7 +9,6 @@ import sys
 from html import unescape
 from pathlib import Path
 
-import PIL
 import pytest
 import yaml
 from PIL import Image
@@ -240,11 +239,7 @@ def test_ink_is_laid_over_ink() -> None:
 
 
 def test_the_letters_are_those_that_pillow_draws(tmp_path: Path) -> None:
-    """Drawn again, every pixel is the same, with the Pillow that drew them."""
-    with_pillow = json.loads((FOLDER / PLACES).read_text(encoding="utf-8"))["pillow"]
-    if with_pillow != PIL.__version__:
-        pytest.skip(f"the letters were drawn with Pillow {with_pillow}")
-
+    """Drawn again, every pixel is the same; a new Pillow may need `lesson_site letters`."""
     write_letters(tmp_path)
 
     assert alphabets(FOLDER) == alphabets(tmp_path)
