@@ -1,4 +1,4 @@
-"""Say on which pages newer versions of what this lesson stands on change something.
+"""Say on which pages newer versions of what the lesson needs change something.
 
 The workflow ``freshness.yml`` tries each version by itself and keeps a folder for it:
 ``version.txt`` says what was tried, and ``report.xml`` is what pytest wrote. From all of them comes
@@ -121,7 +121,7 @@ class Pages:
     def _numbers(self, target: str) -> tuple[int, ...]:
         try:
             return read_section(target, self._code).numbers
-        except SectionError:  # the build says so
+        except SectionError:  # the build refuses such a page
             return ()
 
     def _lines(self, path: Path, source: Source, pattern: str) -> Iterator[str]:

@@ -206,7 +206,7 @@ def serve(address: str) -> Callable[[], object]:
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(address)
     listener.listen()
-    os.dup2(1, 2)  # now whoever started us knows that we listen
+    os.dup2(1, 2)  # the end of this stream tells who started us that we listen
     while listener in select.select([listener, 0], [], [])[0]:
         asker, _ = listener.accept()
         _, streams, _, _ = socket.recv_fds(asker, 1, STREAMS)

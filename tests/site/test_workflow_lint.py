@@ -91,7 +91,7 @@ def test_actionlint_finds_a_mistake(spoilt: Path) -> None:
 
 
 def test_zizmor_finds_nothing() -> None:
-    """By its strictest rules; what it may overlook says so in the file, with a reason."""
+    """By its strictest rules; the file gives a reason for what it may overlook."""
     assert {} == zizmor(*FOLDER.glob("*.yml"))
 
 
