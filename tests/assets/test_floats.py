@@ -19,7 +19,7 @@ from lesson_code.gpu_training.float_formats import (
 )
 from lesson_site.floats import gradients, words
 from lesson_site.floats.fence import SCALE_POWERS, SCALED, _format_data
-from tests.assets.test_race_data import node
+from tests import node
 from tests.building import REPOSITORY
 
 HEAD = """
@@ -68,7 +68,7 @@ console.log(JSON.stringify(asked.map(([short, layout, power]) => {
 def said(program: str, asked: Any) -> Any:
     """What the browser's modules answer."""
     done = subprocess.run(
-        [node(), "--input-type=module", "--eval", HEAD + program],
+        [node.executable(), "--input-type=module", "--eval", HEAD + program],
         input=json.dumps(asked),
         cwd=REPOSITORY,
         capture_output=True,

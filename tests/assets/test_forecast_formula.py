@@ -12,7 +12,7 @@ from lesson_code.forecast import formula
 from lesson_code.forecast.cards import FORMATS, Card
 from lesson_code.forecast.formula import Host, Step
 from lesson_site.forecast.data import card_data, rules
-from tests.assets.test_race_data import node
+from tests import node
 from tests.building import REPOSITORY
 
 CASES = 500
@@ -69,7 +69,7 @@ def test_the_page_computes_what_the_shown_formula_computes() -> None:
     asked = [(asdict(step), card_data(card), host) for step, card, host in cases]
 
     said = subprocess.run(
-        [node(), "--input-type=module", "--eval", COMPUTE],
+        [node.executable(), "--input-type=module", "--eval", COMPUTE],
         input=json.dumps({"cases": asked, "rules": rules()}),
         cwd=REPOSITORY,
         capture_output=True,

@@ -13,7 +13,7 @@ from lesson_site.forecast.models import MODELS
 from lesson_site.forecast.told import Choice, crossing, tell
 from lesson_site.forecast.words import FORMATS
 from results.forecasts import read_steps
-from tests.assets.test_race_data import node
+from tests import node
 from tests.building import REPOSITORY
 
 TELL = """
@@ -50,7 +50,7 @@ def test_the_page_says_what_python_says() -> None:
     asked = {"payload": payload(), "choices": [as_page(choice) for choice in choices]}
 
     said = subprocess.run(
-        [node(), "--input-type=module", "--eval", TELL],
+        [node.executable(), "--input-type=module", "--eval", TELL],
         input=json.dumps(asked),
         cwd=REPOSITORY,
         capture_output=True,

@@ -6,7 +6,7 @@ import random
 import subprocess
 
 from lesson_site.who_first import winner
-from tests.assets.test_race_data import node
+from tests import node
 from tests.building import REPOSITORY
 
 CASES = 2000
@@ -29,7 +29,7 @@ def test_the_browser_decides_as_python_does() -> None:
         cases.append((10 ** draw.uniform(-4, 2), low, high))
 
     done = subprocess.run(
-        [node(), "--input-type=module", "--eval", COMPUTE],
+        [node.executable(), "--input-type=module", "--eval", COMPUTE],
         cwd=REPOSITORY,
         input=json.dumps(cases),
         capture_output=True,

@@ -15,7 +15,7 @@ from lesson_site.timeline.drawing import blocks_shown, draw, steps_shown
 from lesson_site.timeline.told import moved, next_move, sentences, title, told_of
 from results.timeline import BATCHES, IMAGES, LIKELY, WORKERS, Choice, read_models, runs_of
 from results.timeline_measured import own
-from tests.assets.test_race_data import node
+from tests import node
 from tests.building import REPOSITORY
 
 LOOPS, CHOICES = 2000, 60
@@ -53,7 +53,7 @@ console.log(JSON.stringify(choices.map((choice) => {{
 def answered(script: str, asked: object) -> Any:
     """What a script of Node's says to a question."""
     said = subprocess.run(
-        [node(), "--input-type=module", "--eval", script],
+        [node.executable(), "--input-type=module", "--eval", script],
         input=json.dumps(asked),
         cwd=REPOSITORY,
         capture_output=True,

@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from results.quantities import SPACE, outward, write_band
-from tests.assets.test_race_data import node
+from tests import node
 from tests.building import REPOSITORY
 
 COUNT = 2_000
@@ -41,7 +41,7 @@ def test_bands_are_written_alike() -> None:
     bands = some_bands()
 
     said = subprocess.run(
-        [node(), "--input-type=module", "--eval", WRITE],
+        [node.executable(), "--input-type=module", "--eval", WRITE],
         input=json.dumps(bands),
         cwd=REPOSITORY,
         capture_output=True,
