@@ -172,7 +172,7 @@ def train(options: Options, device: torch.device) -> Report:
 
 def counted_exchange(
     exchanges: list[int],
-    bucket: dist.GradBucket,  # type: ignore[name-defined]  # it asks for this annotation
+    bucket: dist.GradBucket,  # it asks for this annotation
 ) -> torch.futures.Future[torch.Tensor]:
     """What the wrapper does by itself with gradients that are ready, and a note of it."""
     exchanges.append(bucket.buffer().nbytes)

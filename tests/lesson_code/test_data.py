@@ -223,7 +223,7 @@ def test_the_split_of_the_subset_is_5500_and_500() -> None:
     """The same share of the subset, without an image in both parts."""
     training, validation = data.split_training_data(TensorDataset(torch.arange(6000)))
 
-    one, other = set(training.indices), set(validation.indices)
+    one, other = (set(part.indices) for part in (training, validation))  # type: ignore[attr-defined]
 
     assert (len(one), len(other)) == (5500, 500)
     assert one.isdisjoint(other)

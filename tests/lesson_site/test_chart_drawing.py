@@ -146,7 +146,7 @@ def some_tiles(draw_from: random.Random) -> Tiles:
     ]
     heads = [[str(number) for number in range(count)] for count in (columns, rows)]
     note = draw_from.choice(["", "A note on {card}.\nAnd more."])
-    return Tiles(("Across", "Down"), *heads, tiles, note, ("CPU", "{card}"), "A card")
+    return Tiles(("Across", "Down"), heads[0], heads[1], tiles, note, ("CPU", "{card}"), "A card")
 
 
 def test_browser_draws_the_same() -> None:

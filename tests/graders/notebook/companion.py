@@ -64,10 +64,11 @@ class Companion:
         for number, (tags, code) in enumerate(everything):
             if number < first or "prediction" in tags:
                 self.run(f"{code}\n{PARAMETERS}\n{parameters}" if "parameters" in tags else code)
-        few = Subset(self.module.training_digits, range(320))
-        self.module.train_loader = DataLoader(few, 64, shuffle=True, generator=self.module.order)
-        self.module.validation_digits = Subset(self.module.validation_digits, range(128))
-        self.module.validation_loader = DataLoader(self.module.validation_digits, 64)
+        names = vars(self.module)
+        few = Subset(names["training_digits"], range(320))
+        names["train_loader"] = DataLoader(few, 64, shuffle=True, generator=names["order"])
+        names["validation_digits"] = Subset(names["validation_digits"], range(128))
+        names["validation_loader"] = DataLoader(names["validation_digits"], 64)
         self.run("def accuracy_of(model, loader): return evaluate(model, loader, cpu)[1]")
 
     def run(self, code: str) -> str:

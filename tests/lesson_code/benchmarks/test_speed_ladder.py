@@ -29,8 +29,9 @@ def data() -> Data:
     """Images of the subset, with a last batch of 32 as MNIST has one."""
     dataset = load_mnist("nowhere", True, "subset")
     few = torch.utils.data.Subset(dataset, range(992))
-    images = torch.stack([image for image, _ in few])
-    labels = torch.tensor([label for _, label in few])
+    samples = [few[index] for index in range(len(few))]
+    images = torch.stack([image for image, _ in samples])
+    labels = torch.tensor([label for _, label in samples])
     return Data(few, images, labels)
 
 

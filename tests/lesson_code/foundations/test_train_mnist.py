@@ -4,11 +4,12 @@ import math
 import runpy
 import sys
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 import torch
 from torch import nn
-from torch.utils.data import DataLoader, TensorDataset
+from torch.utils.data import DataLoader, Subset, TensorDataset
 from torchvision import datasets
 
 from lesson_code.data import RAW_FILES, lay_out_subset
@@ -128,10 +129,11 @@ def test_training_and_validation_share_no_image(data: Path) -> None:
     training, validation = make_loaders(data, torch.Generator(), None, None)
     again, _ = make_loaders(data, torch.Generator().manual_seed(1), None, None)
 
-    indices, held_out = set(training.dataset.indices), set(validation.dataset.indices)
+    images, kept = (cast(Subset[Any], loader.dataset) for loader in (training, validation))
+    indices, held_out = set(images.indices), set(kept.indices)
     assert (5500, 500) == (len(indices), len(held_out))
     assert set() == indices & held_out
-    assert training.dataset.indices == again.dataset.indices
+    assert images.indices == cast(Subset[Any], again.dataset).indices
     assert (128, 512) == (training.batch_size, validation.batch_size)
     assert isinstance(training.sampler, torch.utils.data.RandomSampler)
     assert isinstance(validation.sampler, torch.utils.data.SequentialSampler)

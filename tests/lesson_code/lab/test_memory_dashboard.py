@@ -3,7 +3,7 @@
 import itertools
 import pickle
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -153,7 +153,7 @@ def test_the_curve_falls_back_after_every_healthy_step() -> None:
 def test_adam_raises_the_floor_once() -> None:
     """Its state is made in the first step, twice the parameters, and does not grow."""
 
-    def steps(optimizer_class: type[torch.optim.Optimizer]) -> Iterator[None]:
+    def steps(optimizer_class: Callable[..., torch.optim.Optimizer]) -> Iterator[None]:
         model, (features, labels) = network(), batch_of()
         optimizer = optimizer_class(model.parameters(), lr=0.001)
         for _ in range(3):
