@@ -11,21 +11,25 @@
     change   tables of `old` and `new` in the place of these two, where several places differ
 """
 
+import contextlib
 import re
+import runpy
 import sys
 import tempfile
 import textwrap
 import tomllib
 from collections.abc import Collection, Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType, SimpleNamespace
 from typing import Any
 from unittest.mock import patch
 
 import torch
+from torch import nn
 from torchvision import datasets, transforms
 
 from graders.answers import ANSWER, load
@@ -40,6 +44,7 @@ from lesson_code.devices import one_thread
 from lesson_code.foundations.lab import layout
 from lesson_code.lab.__main__ import FILES
 from lesson_code.lab.todos import stub
+from lesson_code.models import MNISTClassifier
 from tests.building import REPOSITORY
 
 FOLDER = REPOSITORY / "tests/graders/answers"
@@ -231,6 +236,43 @@ def _digit(data: datasets.MNIST, index: int) -> Digit:
     return image.clone(), label
 
 
+COMPILED: dict[tuple[bytes, str], CodeType] = {}
+
+
+@contextmanager
+def remembered_code() -> Iterator[None]:
+    """Compile each file of an answer once, however often a check imports or runs it."""
+
+    def compiled(source: bytes, path: str, *_: object, **__: object) -> CodeType:
+        if (source, path) not in COMPILED:
+            COMPILED[source, path] = compile(source, path, "exec", dont_inherit=True)
+        return COMPILED[source, path]
+
+    COMPILED.clear()
+    with (
+        patch.object(SourceFileLoader, "source_to_code", staticmethod(compiled)),
+        patch.object(runpy, "compile", compiled, create=True),
+    ):
+        yield
+
+
+@contextmanager
+def no_traces() -> Iterator[None]:
+    """Take no note of who has asked for a seed: PyTorch keeps all frames for a GPU to come."""
+    nobody = SimpleNamespace(format_stack=list)
+    with contextlib.ExitStack() as stack:
+        for kind in (torch.cuda, torch.xpu, torch.mtia):
+            stack.enter_context(patch.object(kind, "traceback", nobody))
+        yield
+
+
+def few_units(model: MNISTClassifier) -> None:
+    """The lesson's model with fewer units: of a file nobody asks what it has learned."""
+    nn.Module.__init__(model)
+    model.flatten, model.relu = nn.Flatten(), nn.ReLU()
+    model.fc1, model.fc2, model.fc3 = nn.Linear(784, 16), nn.Linear(16, 8), nn.Linear(8, 10)
+
+
 def kept(of: str = "") -> list[KeptAnswer]:
     """All kept answers, or those of one unit.
 
@@ -353,7 +395,15 @@ def outcomes(of: str, path: Path, seed: int = 0, without: Collection[str] = ()) 
     module = unit(of)
     checks = [check for check in checks_in(module) if check.run.__name__ not in without]
     try:
-        with one_thread(), remembered_digits():
+        with (
+            one_thread(),
+            no_traces(),
+            remembered_digits(),
+            remembered_code(),
+            patch.object(MNISTClassifier, "__init__", few_units)
+            if of == "notebook"
+            else contextlib.nullcontext(),
+        ):
             answer = getattr(module, "opened", load)(path)
             return list(by_todo(_judged(checks, answer, path, seed)))
     finally:

@@ -1,11 +1,13 @@
 """Every kept answer is judged as it should be, and a table that says nothing is refused."""
 
 from pathlib import Path
+from runpy import run_path
 
 import pytest
 import torch
 from torchvision import datasets, transforms
 
+from graders.answers import load
 from graders.checks import checks_in, unit
 from tests.graders.kept import (
     COSTLY,
@@ -19,6 +21,7 @@ from tests.graders.kept import (
     digits,
     kept,
     outcomes,
+    remembered_code,
     remembered_digits,
 )
 
@@ -104,6 +107,19 @@ def test_a_remembered_digit_is_what_torchvision_makes() -> None:
     for data, pair in zip(made, found, strict=True):
         assert all(data[5][1] == label and torch.equal(data[5][0], image) for image, label in pair)
     assert not torch.equal(*erased)
+
+
+def test_a_changed_file_is_compiled_again(tmp_path: Path) -> None:
+    """Imported or run, whatever was remembered of it; one that stays is compiled once."""
+    path, found = tmp_path / "written.py", []
+
+    with remembered_code():
+        for code in ("a = 1", "a = 2", "a = 2"):
+            path.write_text(f"{code}\ndef f(): ...\n", encoding="utf-8")
+            found.append((vars(load(path)), run_path(str(path))))
+
+    assert [(1, 1), (2, 2), (2, 2)] == [(one["a"], two["a"]) for one, two in found]
+    assert 2 == len({id(names["f"].__code__) for pair in found for names in pair})
 
 
 def _answer(*changes: tuple[str, str]) -> KeptAnswer:
