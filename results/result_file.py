@@ -7,7 +7,8 @@ A file holds what one machine measured on one day; it lies in ``results/<machine
 2. cases are measured in parts, each saved when it is done or with the reason why it was skipped;
    all precision switches and the GPU's state; ``figures``, what the catalogue makes of the entries,
    so that a browser that shows the file computes nothing. Later, without a change for older files:
-   what the race measured in a browser, whose provenance names an ``engine`` in PyTorch's place.
+   what the race measured in a browser, whose provenance names an ``engine`` in PyTorch's place, and
+   ``contributor``, the name under which we show a file that somebody gave us.
 
 The job, ``validate``, the site's build and the tests read a file here, and nothing imports PyTorch.
 What a case can measure, and in which unit, the catalogue says.
@@ -26,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from lesson_code.locking import only_one
-from results import catalogue, quantities, schema
+from results import catalogue, contributor, quantities, schema
 from results.catalogue import Definition
 from results.derived import Entries
 from results.entry import read_entry
@@ -338,6 +339,8 @@ def _problems(result: Content, definitions: Definitions) -> Iterator[str]:
     for case, parts in result["cases"].items():
         yield from _problems_of_case(case, parts, known.get(case), result["provenance"])
     yield from _problems_of_figures(result, definitions)
+    if "contributor" in result:
+        yield from contributor.problems(result)
 
 
 @dataclass(frozen=True)

@@ -89,6 +89,11 @@ test("a part that was skipped is part of a good file", () => {
 const race = new URL("../benchmarks/raced_in_a_browser.json", import.meta.url);
 const raced = () => JSON.parse(readFileSync(race, "utf8"));
 
+test("a file that names its contributor is a good file, unless the name has markup", () => {
+  assert.deepEqual(read(bytesOf({ ...good(), contributor: "Ada" })).figures, { "a.cpu": figure });
+  assert.throws(() => read(bytesOf({ ...good(), contributor: "<b>Ada</b>" })), /contributor/);
+});
+
 test("what a race in a browser saves is a good file", () => {
   const known = Object.keys(raced().figures);
 
