@@ -441,6 +441,11 @@ def read_result(path: Path, definitions: Mapping[str, Definition] | None = None)
         content = result_file.read(path, definitions)
     except result_file.BadResultError as problem:
         raise FigureError(str(problem)) from None
+    if "contributor" in content:
+        raise FigureError(
+            f"{path} names a contributor, so it belongs below benchmarks/contributed; take the "
+            "name out only if you answer for its numbers"
+        )
     return Result(
         content["provenance"],
         result_file.entries_of(content, definitions),
