@@ -24,8 +24,10 @@ from lesson_site.charts import (
     sweep,
 )
 from lesson_site.charts.base import Chart, to_html, with_cards
+from lesson_site.charts.contributed import with_contributed
 from lesson_site.errors import PageError
 from lesson_site.fences import Options, fence
+from results import contributed
 from results.store import Store, open_store
 
 FOR_CARDS: dict[str, Callable[[Store, str], Chart]] = {
@@ -57,7 +59,9 @@ def chart(source: str, options: Options, md: Markdown) -> str:
     name = options["show"]
     if name not in CHARTS:
         raise PageError(f"there is no chart {name!r}; there are {', '.join(sorted(CHARTS))}")
-    return to_html(name, described(name, open_store()), int(md.htmlStash.html_counter))
+    store = open_store()
+    drawn = with_contributed(described(name, store), contributed.read(store), store.definitions)
+    return to_html(name, drawn, int(md.htmlStash.html_counter))
 
 
 def described(name: str, store: Store) -> Chart:

@@ -47,6 +47,7 @@ class Chart:
         rows: The same values as a table; a cell is words or a named figure.
         source: Where and when what is measured was measured.
         cards: By card, what it says and forecasts under the names of those that are drawn.
+        readers: Where readers measured what it shows of theirs, a sentence each.
     """
 
     title: str
@@ -56,6 +57,7 @@ class Chart:
     rows: Sequence[Row]
     source: str
     cards: Mapping[str, "CardForecasts"] = field(default_factory=dict)
+    readers: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -122,7 +124,7 @@ def to_html(name: str, chart: Chart, number: int = 0) -> str:
 def _source(chart: Chart) -> str:
     """Where it was measured; nothing where everything drawn is a forecast or published."""
     marks = marks_in(chart.description)
-    measured = any(mark.value is not None and mark.kind == "measured" for mark in marks)
+    measured = any(mark.value is not None and mark.look == "measured" for mark in marks)
     return chart.source if measured else ""
 
 
@@ -137,6 +139,7 @@ def _table(chart: Chart) -> str:
         if isinstance(cell, Figure) and not cell.known
     )
     more = f"<p>{DASH}: {escape('; '.join(needs).replace('`', ''))}.</p>" if needs else ""
+    more += "".join(f"<p>{escape(reader)}</p>" for reader in chart.readers)
     return (
         '<details class="chart-table" data-search-exclude="">'
         "<summary>The same values as a table</summary>"

@@ -32,6 +32,7 @@ class Mark:
         band: Both ends, written.
         noisy: Whether its measurement was restless.
         amount: Where the reader's own value is a rate, the work whose time is drawn.
+        by: Which reader measured it, where it was not we.
     """
 
     value: float | None
@@ -45,6 +46,12 @@ class Mark:
     band: str = ""
     noisy: bool = False
     amount: float = 0
+    by: str = ""
+
+    @property
+    def look(self) -> str:
+        """What its shape says of it: its kind, or that a reader gave it."""
+        return "contributed" if self.by else self.kind
 
 
 @dataclass(frozen=True)
@@ -56,12 +63,14 @@ class Row:
         color: The number of its colour.
         mark: Its value.
         own: Whether the reader's machine measured it; only the browser knows such rows.
+        note: A second line of its label, in smaller letters.
     """
 
     label: str
     color: int
     mark: Mark
     own: bool = False
+    note: str = ""
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,8 @@
 Positions along the width are percentages and letters have a fixed size, so a drawing is as readable
 on a telephone as on a wide screen. The style sheet colours its classes in both palettes; nothing is
 said by colour alone. A measured value is filled, a published one a cross, a forecast hollow with a
-hatched band, an exact one square or outlined; the reader's own is a diamond. What has no value is
-never a mark.
+hatched band, an exact one square or outlined; what another reader measured is a triangle, and the
+reader's own a diamond. What has no value is never a mark.
 """
 
 import math
@@ -40,10 +40,13 @@ KINDS = {
     "published": "published by others",
     "forecast": "forecast and its band",
     "exact": "exact",
+    "contributed": "measured by readers",
 }
+POINTED = ("published", "contributed")  # never a bar
 SHAPES = {
     "published": "M-5-5L5 5M-5 5L5-5",
     "exact": "M-5-5H5V5H-5Z",
+    "contributed": "M0-7L7 5H-7Z",
     "own": "M0-7L7 0L0 7L-7 0Z",
 }
 LOG_NOTE = "Logarithmic axis: equal steps multiply alike."
@@ -120,12 +123,15 @@ def _group(group: Group, rows: Sequence[Row], axis: Axis, y: int) -> tuple[list[
     lines: list[Node] = []
     nodes: list[Node] = []
     top = y + 8
-    firm = [row for row in rows if row.mark.kind != "forecast" and not row.own]
+    firm = [row for row in rows if row.mark.look not in ("forecast", "contributed") and not row.own]
     alike = [row for row in firm if row.mark.kind == firm[0].mark.kind]
     for row in rows:
         y += 21
         label = row.label.replace(CARD, group.card)
         nodes.append(_text(0, y, f"{label}: {said(row.mark)}"))
+        if row.note:
+            y += 17
+            nodes.append(_text(0, y, row.note, "small"))
         compared = axis.log and any(row is other for other in alike[1:])
         nodes += _marked(row, alike[0] if compared else None, axis, y + 13)
         y += 36 if _is_wide(row.mark, axis) else 20
@@ -146,7 +152,7 @@ def _marked(row: Row, base: Row | None, axis: Axis, y: int) -> list[Node]:
     nodes = [_line(0, 100, y, y, "track")] if axis.log else []
     if base:
         nodes += _ratio(base.mark.value or 1, row.mark.value or 1, axis, y)
-    if not axis.log and row.mark.kind != "published":
+    if not axis.log and row.mark.look not in POINTED:
         css = _css(row.mark, row.own)
         size = {"x": "0", "y": _number(y - 7), "width": f"{_number(at)}%", "height": "14"}
         nodes.append(("rect", {"class": f"bar {css} c{row.color}", **size}, []))
@@ -160,7 +166,7 @@ def _marked(row: Row, base: Row | None, axis: Axis, y: int) -> list[Node]:
             nodes.append(_text((low + high) / 2, y + 21, row.mark.band, "small middle"))
         elif row.mark.kind == "forecast":
             nodes += _beside(low, high, y, row.mark.band, BESIDE, "")
-    if axis.log or row.mark.kind == "published":
+    if axis.log or row.mark.look in POINTED:
         nodes.append(_point(at, y, _css(row.mark, row.own), row.color))
     return nodes
 
@@ -207,7 +213,7 @@ def _point(at: float, y: float, kind: str, color: int, size: int = LARGE) -> Nod
 
 def _legend(marks: Sequence[Mark], y: int) -> tuple[list[Node], int]:
     """Which mark is of which kind, where more than one kind is drawn."""
-    found = {mark.kind for mark in marks if mark.value is not None}
+    found = {mark.look for mark in marks if mark.value is not None}
     kinds = [kind for kind in KINDS if kind in found]
     if len(kinds) < 2:
         return [], y
@@ -400,7 +406,7 @@ def _words(tile: Tile) -> list[str]:
 
 def _is_framed(tile: Tile) -> bool:
     """Whether somebody wins here: by measurement, or by a forecast with its whole band."""
-    first = next((m.value for m in tile.marks if m.kind == "measured" and m.value), None)
+    first = next((m.value for m in tile.marks if m.look == "measured" and m.value), None)
     highs = [m.high for m in tile.marks if m.kind == "forecast" and m.high is not None]
     return tile.frame or (first is not None and any(high < first for high in highs))
 
@@ -435,8 +441,8 @@ def _three(mark: Mark) -> tuple[float | None, float | None, float | None]:
 
 
 def _css(mark: Mark, own: bool) -> str:
-    """What it looks like: its kind, or a diamond for the reader's own."""
-    return "own" if own else mark.kind
+    """What it looks like: as ``look`` says, or a diamond for the reader's own."""
+    return "own" if own else mark.look
 
 
 def _number(value: float) -> str:

@@ -79,6 +79,14 @@ test("a curve takes the reader's points, and has a gap where there is none", () 
   assert.equal("1 3", own.dash);
 });
 
+test("what another reader measured has no second mark of the reader's own", () => {
+  const rows = [{ label: "CPU", color: 1, mark: mark("a.cpu") }, { label: "CPU", color: 1, mark: { ...mark("a.cpu"), by: "Ada" }, note: "Ada" }];
+
+  const joined = withOwn({ shape: "rows", unit: "s", groups: [{ title: "An epoch", rows }] }, machine({ "a.cpu": 9 }));
+
+  assert.deepEqual(["", "mine", "Ada"], joined.groups[0].rows.map(({ own, note }) => (own ? "mine" : (note ?? ""))));
+});
+
 test("a tile says the reader's value in words", () => {
   const [tile] = withOwn(TILES, machine({ t: 9 })).tiles;
 

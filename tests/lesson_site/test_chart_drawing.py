@@ -80,7 +80,8 @@ def some_mark(draw_from: random.Random) -> Mark:
     if kind == "forecast" or draw_from.random() < 0.1:
         low, high = (float(f"{value * factor:.6g}") for factor in (0.6, 1.7))
         ends = {"low": low, "high": high, "band": "from <low> to high"}
-    return Mark(value, f"{value:g} s", kind, noisy=draw_from.random() < 0.1, **ends)
+    by = "Ada" if kind == "measured" and draw_from.random() < 0.3 else ""
+    return Mark(value, f"{value:g} s", kind, noisy=draw_from.random() < 0.1, by=by, **ends)
 
 
 def some_rows(draw_from: random.Random) -> Rows:
@@ -89,7 +90,12 @@ def some_rows(draw_from: random.Random) -> Rows:
         Group(
             f"Group {number}, {{card}}",
             [
-                Row("{card} & more", draw_from.randint(1, 4), some_mark(draw_from))
+                Row(
+                    "{card} & more",
+                    draw_from.randint(1, 4),
+                    some_mark(draw_from),
+                    note=draw_from.choice(["", "measured by <Ada>"]),
+                )
                 for _ in range(draw_from.randint(1, 5))
             ],
             [Row("Limit", 3, some_mark(draw_from))] * draw_from.randint(0, 1),

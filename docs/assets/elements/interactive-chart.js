@@ -273,7 +273,7 @@ export class InteractiveChart extends HTMLElement {
 /** What a reader is told about a mark: of what, how much, of which kind, and how it was found. @param {Spot} spot */
 function told({ label, mark }) {
   const text = mark.noisy ? `${mark.text} (noisy)` : mark.text;
-  const kind = KINDS[mark.kind ?? "measured"];
+  const kind = mark.by ? `Measured by ${mark.by}` : KINDS[mark.kind ?? "measured"];
   const parts = [mark.kind === "forecast" && mark.band ? `${kind}, ${mark.band}` : kind, mark.source];
   return { first: `${label}: ${text}`, rest: `${parts.filter(Boolean).join(": ")}.` };
 }

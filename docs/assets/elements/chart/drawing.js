@@ -6,6 +6,7 @@ import { rounded, write } from "../quantities.js";
 
 /** @typedef {import("../quantities.js").Unit} Unit */
 /** @typedef {"measured" | "published" | "forecast" | "exact"} Kind */
+/** @typedef {Kind | "contributed"} Look */
 /**
  * One value; lesson_site/charts/description.py says what each field is, here and below.
  * @typedef {object} Mark
@@ -20,9 +21,10 @@ import { rounded, write } from "../quantities.js";
  * @property {number} [high]
  * @property {string} [band]
  * @property {boolean} [noisy]
+ * @property {string} [by]
  */
 /**
- * @typedef {{label: string, color: number, mark: Mark, own?: boolean, guess?: boolean}} Row
+ * @typedef {{label: string, color: number, mark: Mark, own?: boolean, note?: string, guess?: boolean}} Row
  *   guess: whether this reader expected it to be best, which only the browser knows
  */
 /** @typedef {{title: string, rows: Row[], limits?: Row[], card?: string, asked?: number}} Group */
@@ -64,11 +66,14 @@ const KINDS = {
   published: "published by others",
   forecast: "forecast and its band",
   exact: "exact",
+  contributed: "measured by readers",
 };
+const POINTED = ["published", "contributed"];
 /** @type {{[kind: string]: string}} */
 const SHAPES = {
   published: "M-5-5L5 5M-5 5L5-5",
   exact: "M-5-5H5V5H-5Z",
+  contributed: "M0-7L7 5H-7Z",
   own: "M0-7L7 0L0 7L-7 0Z",
 };
 const PENNANT = "M-13 5V-8L-2-3.5L-13 1";
@@ -90,8 +95,8 @@ export function draw(description) {
   return description.shape === "plane" ? plane(description) : tiles(description);
 }
 
-/** @param {Mark} mark */
-export const kindOf = (mark) => mark.kind ?? "measured";
+/** What its shape says of it. @param {Mark} mark @returns {Look} */
+export const kindOf = (mark) => (mark.by ? "contributed" : (mark.kind ?? "measured"));
 
 /** A value as its label says it. @param {Mark} mark */
 export function said(mark) {
@@ -206,16 +211,18 @@ function groupOf({ title, rows: own, limits = [], card = "" }, axis, y) {
   /** @type {Spot[]} */
   const spots = [];
   const named = (/** @type {string} */ label) => label.replaceAll(CARD, card);
-  const firm = own.filter((row) => kindOf(row.mark) !== "forecast" && !row.own);
+  const firm = own.filter((row) => !["forecast", "contributed"].includes(kindOf(row.mark)) && !row.own);
   const alike = firm.filter((row) => kindOf(row.mark) === kindOf(firm[0]?.mark ?? row.mark));
   for (const row of own) {
     y += 21;
     nodes.push(text(0, y, `${named(row.label)}: ${said(row.mark)}`), ...pennant(row, y));
+    if (row.note) nodes.push(text(0, (y += 17), row.note, "small"));
     const compared = axis.log && alike.indexOf(row) > 0;
     nodes.push(...marked(row, compared ? alike[0] : undefined, axis, y + 13));
     const x = 100 * share(axis, row.mark.value ?? 0);
     const guessed = row.guess ? `, ${YOUR_GUESS}` : "";
-    spots.push({ x, y: y + 13, label: `${named(title)}, ${named(row.label)}${guessed}`, mark: row.mark });
+    const noted = row.note ? `, ${row.note}` : "";
+    spots.push({ x, y: y + 13, label: `${named(title)}, ${named(row.label)}${noted}${guessed}`, mark: row.mark });
     y += isWide(row.mark, axis) ? 36 : 20;
   }
   for (const { label, color, mark } of limits) {
@@ -242,7 +249,7 @@ function marked({ color, mark, own = false }, base, axis, y) {
   const at = 100 * share(axis, mark.value ?? 0);
   const nodes = axis.log ? [line(0, 100, y, y, "track")] : [];
   if (base) nodes.push(...ratio(base.mark.value || 1, mark.value || 1, axis, y));
-  if (!axis.log && kindOf(mark) !== "published") {
+  if (!axis.log && !POINTED.includes(kindOf(mark))) {
     const size = { x: "0", y: number(y - 7), width: `${number(at)}%`, height: "14" };
     nodes.push(["rect", { class: `bar ${cssOf(mark, own)} c${color}`, ...size }, []]);
   } else if (!axis.log) nodes.push(line(0, at, y, y, `stem c${color}`));
@@ -254,7 +261,7 @@ function marked({ color, mark, own = false }, base, axis, y) {
     if (isWide(mark, axis)) nodes.push(text((low + high) / 2, y + 21, mark.band ?? "", "small middle"));
     else if (kindOf(mark) === "forecast") nodes.push(...beside(low, high, y, mark.band ?? "", BESIDE, ""));
   }
-  if (axis.log || kindOf(mark) === "published") nodes.push(point(at, y, cssOf(mark, own), color));
+  if (axis.log || POINTED.includes(kindOf(mark))) nodes.push(point(at, y, cssOf(mark, own), color));
   return nodes;
 }
 
@@ -297,7 +304,7 @@ function point(at, y, kind, color, size = LARGE) {
 /** @param {Mark[]} marks @param {number} y @returns {{nodes: Node[], height: number}} */
 function legendOf(marks, y) {
   const found = new Set(marks.filter(known).map(kindOf));
-  const kinds = Object.keys(KINDS).filter((kind) => found.has(/** @type {Kind} */ (kind)));
+  const kinds = Object.keys(KINDS).filter((kind) => found.has(/** @type {Look} */ (kind)));
   if (kinds.length < 2) return { nodes: [], height: y };
   const nodes = kinds.flatMap((kind) => {
     y += 20;

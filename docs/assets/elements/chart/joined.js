@@ -103,7 +103,8 @@ export function guessesIn(description) {
  */
 export function withOwn(description, machine) {
   if (!machine) return description;
-  const mine = (/** @type {Mark} */ mark) => markOf(figureOf(machine, ownName(mark), mark.amount), ownName(mark), machine.label);
+  const mine = (/** @type {Mark} */ mark) =>
+    mark.by ? null : markOf(figureOf(machine, ownName(mark), mark.amount), ownName(mark), machine.label);
   if (description.shape === "rows") {
     const ownRow = (/** @type {Row} */ row) => {
       const mark = mine(row.mark);
