@@ -22,11 +22,12 @@ from typing import Any
 
 from markdown import Markdown
 
+from lesson_site.contributed import readers_html
 from lesson_site.errors import PageError
 from lesson_site.fences import Options, fence
 from lesson_site.markdown_source import Source
 from lesson_site.page import Page, current_page
-from results import catalogue
+from results import catalogue, contributed
 from results.catalogue import FROM_RESULTS, Definition
 from results.quantities import write
 from results.store import Result, Store, one_a_machine, open_store
@@ -64,7 +65,8 @@ def overview(source: str, options: Options, md: Markdown) -> str:
 def machines(source: str, options: Options, md: Markdown) -> str:
     """The figures that the body lists, one a line, on every machine; with all known names.
 
-    What only browsers measure has a table of its own, below that of PyTorch.
+    What only browsers measure has a table of its own, below that of PyTorch, and so has what
+    readers measured and gave.
     """
     store, page = open_store(), current_page(md)
     definitions = [_measurable(name, store) for name in source.split()]
@@ -76,7 +78,7 @@ def machines(source: str, options: Options, md: Markdown) -> str:
     )
     return (
         f'<div class="results-main" data-known="{escape(known)}" data-search-exclude="">'
-        f"{tables}</div>"
+        f"{tables}{readers_html(definitions, contributed.read(store), page)}</div>"
     )
 
 
