@@ -17,6 +17,7 @@
 
 # %% tags=["parameters"]
 MINUTES = 25  # begin nothing that would not end within this time
+ONLY_GPU = True  # False measures the CPU too, and alone where there is no GPU
 QUICK = False  # True tries everything out in short; the numbers mean nothing then
 CASES: list[str] = []  # measure these alone, such as ["launches", "matmul"]; all of them if empty
 ADDRESS = ""  # where gpu-measuring.zip lies, if it does not lie beside this notebook
@@ -57,7 +58,8 @@ project = find_project()
 # Each line is a part that is in the file. Interrupt the cell to stop; run it again to go on.
 
 # %%
-command = [sys.executable, "-m", "benchmarks", "run", "--gpu-only", "--budget", str(MINUTES)]
+command = [sys.executable, "-m", "benchmarks", "run", "--budget", str(MINUTES)]
+command += ["--gpu-only"] if ONLY_GPU else []
 command += ["--out", str(RESULT), *(word for name in CASES for word in ("--case", name))]
 command += ["--quick"] if QUICK else []
 with subprocess.Popen(
@@ -73,7 +75,7 @@ with subprocess.Popen(
 # %% [markdown]
 # ## Take the file along
 #
-# Drop it on the page *Compare your machine*, or offer it to the project: it belongs into `benchmarks/results`.
+# Drop it on the page *Compare your machine*. Its last part says how you give the file to everybody, under a name of your choice.
 
 # %%
 if not RESULT.exists():

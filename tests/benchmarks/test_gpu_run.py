@@ -222,20 +222,47 @@ def test_a_trial_measures_a_gpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert Path(state["result"]).is_relative_to(result_file.QUICK_FOLDER)
 
 
+COLAB = """
+import sys, types
+def download(path):
+    print("handed over:", path.rpartition("/")[2])
+sys.modules["google.colab"] = types.SimpleNamespace(files=types.SimpleNamespace(download=download))
+"""
+
+
+def run_notebook(folder: Path, parameters: str) -> str:
+    """What the measuring notebook prints, run in a folder that has its archive."""
+    pytest.importorskip("nbclient")
+    at = folder / MEASURING_NOTEBOOK.parent
+    at.mkdir()
+    shutil.copy(notebooks.MEASURING_NOTEBOOK, at)
+    pack_measuring(folder)
+    ran = notebooks.execute(notebooks.build("learner", notebooks.MEASURING), at, parameters)
+    return "".join(o.get("text", "") for cell in ran["cells"] for o in cell.get("outputs", []))
+
+
 @pytest.mark.gpu
 def test_the_notebook_measures_a_gpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its cells run from top to bottom and leave a file; here one case in its short form."""
-    pytest.importorskip("nbclient")
     monkeypatch.chdir(REPOSITORY)
-    folder = tmp_path / MEASURING_NOTEBOOK.parent
-    folder.mkdir()
-    shutil.copy(notebooks.MEASURING_NOTEBOOK, folder)
-    pack_measuring(tmp_path)
 
-    built = notebooks.build("learner", notebooks.MEASURING)
-    ran = notebooks.execute(built, folder, 'QUICK, CASES = True, ["launches"]')
+    printed = run_notebook(tmp_path, 'QUICK, CASES = True, ["launches"]')
 
-    printed = "".join(o.get("text", "") for cell in ran["cells"] for o in cell.get("outputs", []))
-    measured = json.loads((folder / "gpu-result.json").read_text(encoding="utf-8"))
+    file = tmp_path / MEASURING_NOTEBOOK.parent / "gpu-result.json"
+    measured = json.loads(file.read_text(encoding="utf-8"))
     assert "Your file is gpu-result.json" in printed
     assert {"cpu", "cuda_queued"} <= set(measured["cases"]["launches"]["operations"]["entries"])
+
+
+def test_the_notebook_measures_a_cpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a GPU its cells run as well; Colab is handed a file that the validator takes."""
+    monkeypatch.chdir(REPOSITORY)
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    parameters = 'ONLY_GPU, QUICK, CASES = False, True, ["launches"]'
+
+    printed = run_notebook(tmp_path, f"{parameters}{COLAB}")
+
+    file = tmp_path / MEASURING_NOTEBOOK.parent / "gpu-result.json"
+    measured = result_file.read(file)
+    assert "handed over: gpu-result.json" in printed
+    assert {"cpu"} == set(measured["cases"]["launches"]["operations"]["entries"])
