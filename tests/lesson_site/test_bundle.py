@@ -85,6 +85,7 @@ def test_the_measuring_archive_is_enough_to_measure(
 
     assert 0 == done.returncode, done.stderr
     assert "launches: " in done.stdout
+    assert not list((tmp_path / archive.stem / "benchmarks").glob("*/*/*.json"))
     notebook = (site / MEASURING_NOTEBOOK).read_text(encoding="utf-8")
     assert "https://lesson.example/gpu/notebooks/gpu-measuring.zip" in notebook
     assert archive.stat().st_size < 3_000_000
