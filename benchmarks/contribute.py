@@ -80,7 +80,7 @@ def _names_of_this_machine() -> set[str]:
 
 def _file_name(content: Content) -> str:
     """After the machine and the minute at which the last part was measured."""
-    minute = result_file.newest(content).replace(":", "").removesuffix("Z")
+    minute = result_file.newest(content).replace("T", "-").replace(":", "").removesuffix("Z")
     return f"{content['provenance']['machine']}-{minute}.json"
 
 

@@ -5,9 +5,10 @@ from html import escape
 
 from lesson_site.page import Page
 from results.catalogue import Definition
-from results.contributed import Contribution
+from results.contributed import FOLDER, Contribution
 
 COLUMNS = 6  # of a table; other files are in the list below it
+LINES = 60  # of that list, so that the page stays light
 LABEL = "Measured by readers"
 NOTHING = "–"
 
@@ -26,7 +27,11 @@ def readers_html(
         return ""
     shown = [one for one in contributions if any(map(one.text, definitions))][:COLUMNS]
     rows = [d for d in definitions if any(one.text(d) for one in shown)]
-    sources = "".join(_source(one, page) for one in contributions)
+    sources = "".join(_source(one, page) for one in contributions[:LINES])
+    older = len(contributions[LINES:])
+    sources += (
+        f"<li>Older files, in the project’s <code>{FOLDER}</code>: {older}.</li>" if older else ""
+    )
     table = _table(rows, shown) if shown else ""
     return f'<div class="results">{table}<ul class="results-sources">{sources}</ul></div>'
 

@@ -5,6 +5,7 @@ a ``Result``, and the store never sees one: no sentence, claim, ratio or verdict
 before somebody moves its file into ``benchmarks/results``.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -18,6 +19,7 @@ from results.store import FigureError, Result, Store
 from results.summary import Estimate
 
 FOLDER = Path("benchmarks/contributed")
+FILE_NAME = re.compile(r"[a-z0-9][a-z0-9.-]{0,150}\.json")
 
 
 @dataclass(frozen=True)
@@ -102,8 +104,11 @@ def _files(folder: Path) -> Iterator[Path]:
         if owner.is_symlink() or not owner.is_dir():
             raise FigureError(f"{owner} is not a folder of result files; remove it")
         for file in sorted(owner.iterdir()):
-            if file.is_symlink() or not file.is_file() or file.suffix != ".json":
-                raise FigureError(f"{file} is not a result file; remove it")
+            if file.is_symlink() or not file.is_file() or not FILE_NAME.fullmatch(file.name):
+                raise FigureError(
+                    f"{file} is not a result file as `python -m benchmarks.contribute` writes it; "
+                    "remove it"
+                )
             yield file
 
 

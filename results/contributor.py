@@ -32,10 +32,12 @@ def problem_of_name(name: str) -> str:
             "a name begins with a letter, and after it are letters, digits, spaces, hyphens, "
             "apostrophes and full stops"
         )
-    if name != unicodedata.normalize("NFC", " ".join(name.split())):
-        return "a name has single spaces within it, and composed letters"
+    if name != unicodedata.normalize("NFKC", " ".join(name.split())):
+        return "a name has single spaces within it, and letters in their usual form"
     if re.search(r"\.[^ ]", name) or HOST_NAME.search(name):
         return "this looks like the name of a machine; a full stop has a space behind it"
+    if not folder_of(name):
+        return "nothing of it can name a folder"
     if any(all(map(_is_mark, name[at : at + 3])) for at in range(len(name) - 2)):
         return "three accents are on one letter"
     return ""

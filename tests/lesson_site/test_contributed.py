@@ -13,7 +13,7 @@ from lesson_site.charts.base import Chart, to_html
 from lesson_site.charts.contributed import MOST, with_contributed
 from lesson_site.charts.description import CARD, Mark, Plane, Rows, Tiles, marks_in
 from lesson_site.charts.drawing import draw, to_svg
-from lesson_site.contributed import COLUMNS, readers_html
+from lesson_site.contributed import COLUMNS, LINES, readers_html
 from lesson_site.page import Page
 from results.contributed import Contribution
 from results.store import Store, open_store
@@ -200,6 +200,16 @@ def test_compare_lists_files_that_have_no_column(store: Store) -> None:
 
     assert COLUMNS == html.count('<th scope="col" data-machine=')
     assert len(files) == html.count("All raw samples")
+
+
+def test_compare_stays_light_with_a_thousand_files(store: Store) -> None:
+    """The oldest are counted in one line."""
+    files = [given("Bo", "Card")] * 1000
+
+    html = readers_html([store.definitions["mnist_epoch.cpu"]], files, AT)
+
+    assert LINES == html.count("All raw samples")
+    assert f"<code>benchmarks/contributed</code>: {1000 - LINES}.</li>" in html
 
 
 def test_nobody_else_reads_what_readers_gave() -> None:

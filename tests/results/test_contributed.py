@@ -1,10 +1,13 @@
 """What readers give is read strictly, and kept apart from what we measured."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given as given_any
+from hypothesis import strategies as st
 
 from benchmarks.contribute import given
 from benchmarks.provenance import machine_slug
@@ -21,7 +24,7 @@ SKIPPED = {
     "load_average": None,
     "skipped": "no room on adas-laptop",
 }
-FILE = FOLDER / "ada" / "cpu-2-cores-2026-11-21T1400.json"
+FILE = FOLDER / "ada" / "cpu-2-cores-2026-11-21-1400.json"
 
 
 @pytest.fixture(scope="module")
@@ -106,6 +109,17 @@ def renamed(machine: str) -> Callable[[Content], object]:
     return lambda c: c["provenance"].update(machine=machine)
 
 
+@given_any(st.text(min_size=2, max_size=24))
+def test_whatever_is_a_name_is_harmless(text: str) -> None:
+    """No markup, no path, nothing that nobody sees; its folder is plain."""
+    if contributor.problem_of_name(text):
+        return
+
+    assert text.isprintable()
+    assert not set(text) & set('<>&"/\\@:|[]{}`$')
+    assert re.fullmatch(r"[a-z0-9-]+", contributor.folder_of(text))
+
+
 DAMAGE: dict[str, tuple[Callable[[Content], object], str]] = {
     "nobody": (lambda c: c.pop("contributor"), "names no contributor"),
     "another name": (lambda c: c.update(contributor="Eve"), "belongs into the folder eve"),
@@ -150,11 +164,14 @@ def test_what_is_no_result_file_is_refused(raw: bytes, store: Store, tmp_path: P
     path = put(tmp_path, content())
     path.write_bytes(raw)
 
-    with pytest.raises(FigureError, match=r"2026-11-21T1400\.json "):
+    with pytest.raises(FigureError, match=r"2026-11-21-1400\.json "):
         contributed.read(store, tmp_path)
 
 
-@pytest.mark.parametrize("at", ["page.html", "ada/page.html", "ada/more/a.json"])
+@pytest.mark.parametrize(
+    "at",
+    ["page.html", "ada/page.html", "ada/more/a.json", 'ada/" onload="x.json', "ada/A.json"],
+)
 def test_nothing_else_lies_there(at: str, store: Store, tmp_path: Path) -> None:
     """All of the folder is published, so only result files may be in it."""
     path = tmp_path / FOLDER / at
@@ -186,6 +203,17 @@ def test_names_that_differ_in_case_alone_are_refused(store: Store, tmp_path: Pat
 
     with pytest.raises(FigureError, match="and another file beside it by"):
         contributed.read(store, tmp_path)
+
+
+def test_a_maintainer_takes_a_file_among_ours(tmp_path: Path) -> None:
+    """Moved, and without the contributor's line, it is a result like any other."""
+    what = content()
+    del what["contributor"]
+
+    taken = read_result(put(tmp_path, what, Path("benchmarks/results/cpu-2-cores/a.json")))
+
+    assert "cpu-2-cores/a.json" == taken.file
+    assert {"tiny_epoch"} == set(taken.cases)
 
 
 def test_a_contributed_file_is_none_of_ours(tmp_path: Path) -> None:

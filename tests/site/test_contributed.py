@@ -14,7 +14,7 @@ from tests.benchmarks.made_up import complete
 from tests.building import HOST, REPOSITORY, build, copy_all, finish, once, shared_folder
 from tests.site.conftest import Copy
 
-FILE = FOLDER / "ada" / "made-up-gpu-2026-11-21T1400.json"
+FILE = FOLDER / "ada" / "made-up-gpu-2026-11-21-1400.json"
 COMPARE = "benchmarks/compare/index.html"
 COMMAND = re.compile(r"python -m benchmarks\.contribute ([^`\n]+)")
 GUIDES = ("docs/benchmarks/compare.md", "CONTRIBUTING.md")
