@@ -1,9 +1,11 @@
 """Training in several processes at once: on CPUs here, on GPUs where there are any."""
 
+from functools import partial
 from pathlib import Path
 
 import pytest
 import torch
+from torch.multiprocessing.spawn import start_processes
 
 from benchmarks.cases import Plan, SkipPartError
 from benchmarks.cases import data_parallel as case
@@ -30,8 +32,11 @@ def test_more_gpus_than_there_are_is_a_reason_in_words(tmp_path: Path) -> None:
         parts["gpus_4"].measure()
 
 
-def test_two_processes_train_as_one(tmp_path: Path) -> None:
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded")
+def test_two_processes_train_as_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Both take part: the entry counts the texts of both, and its samples are seconds of a step."""
+    # Forks have PyTorch already; the test of an error starts a new process.
+    monkeypatch.setattr(case, "spawn", partial(start_processes, start_method="fork"))
     parts = {p.name: p for p in case.parts(Plan(tmp_path, quick=True, gpu=torch.device("cpu")))}
 
     [(name, entry)] = parts["gpus_2"].measure().items()

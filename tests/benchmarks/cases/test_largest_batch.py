@@ -1,8 +1,11 @@
 """The search for the largest batch: exact, frugal, and blind to nothing but lack of memory."""
 
 import math
+import os
 from concurrent.futures import ThreadPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -41,6 +44,7 @@ def test_search_finds_the_limit_with_few_trials(limit: int) -> None:
     assert max(tried) <= 1000
 
 
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded")
 def test_both_formats_run(
     tmp_path: Path, one_thread: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -48,7 +52,15 @@ def test_both_formats_run(
 
     The search runs elsewhere, so that this process has no algorithm from under the cap.
     """
-    monkeypatch.setattr(largest_batch, "largest_that_fits", lambda *_: pytest.fail("searched here"))
+    here, search = os.getpid(), largest_that_fits
+
+    def elsewhere(*asked: Any) -> int:
+        assert os.getpid() != here
+        return search(*asked)
+
+    monkeypatch.setattr(largest_batch, "largest_that_fits", elsewhere)
+    # A fork in the place of a new process: it has PyTorch, and gets its work in the same way.
+    monkeypatch.setattr(torch.multiprocessing, "get_context", lambda _: get_context("fork"))
     entries = measured(Plan(tmp_path, quick=True, gpu=torch.device("cpu")))
 
     assert set(largest_batch.ENTRIES) == set(entries)

@@ -1,12 +1,26 @@
 """The case that runs the companion notebook as a script."""
 
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from benchmarks.cases import MissingDataError, Plan, notebook
+from tests.warm import Parent
 
 
+@pytest.fixture
+def forked(monkeypatch: pytest.MonkeyPatch, warm: Parent) -> None:
+    """Run the cells in a process that has PyTorch already."""
+
+    def run(command: list[str], cwd: Path, env: dict[str, str], **_: Any) -> Any:
+        return warm.run(command, cwd, env)
+
+    monkeypatch.setattr(notebook, "subprocess", SimpleNamespace(run=run))
+
+
+@pytest.mark.usefixtures("forked")
 def test_every_epoch_of_the_cpu_is_measured(one_thread: None) -> None:
     """A quick run gives the wall time and the epochs; the GPU's entries wait for a GPU."""
     (part,) = notebook.parts(Plan(Path("data"), quick=True, gpu=None))
