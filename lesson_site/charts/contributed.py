@@ -53,7 +53,7 @@ def with_contributed(
         return chart
     description = chart.description
     readers = [_Reader(one, definitions) for one in shown]
-    for reader in readers[:1] if isinstance(description, Tiles) else readers:
+    for reader in readers[:1] if isinstance(description, Tiles) else reversed(readers):
         description = _joined(description, reader)
     columns = [
         (column, reader)

@@ -5,7 +5,7 @@ They run on a small site with charts of made-up values, so that they hold whatev
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -13,7 +13,9 @@ from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
 from lesson_code.forecast.cards import read_cards
 from lesson_site.charts import CHARTS, described, to_html
+from lesson_site.charts.contributed import with_contributed
 from lesson_site.charts.hook import CHECK
+from results.contributed import Contribution
 from tests.browser.conftest import (
     AXE,
     LOOKS,
@@ -24,6 +26,7 @@ from tests.browser.conftest import (
     small_site,
 )
 from tests.lesson_site import made_up
+from tests.lesson_site.test_contributed import given
 
 NAV = """\
   - Start: index.md
@@ -32,10 +35,15 @@ NAV = """\
   - Guessed: guessed.md
   - Forecast: forecast.md
   - Nothing: nothing.md
+  - Readers: readers.md
   - Yours: benchmarks/forecast.md
 """
 NAMES = [name for name in CHARTS if name != "memory_snapshot"]  # needs a GPU's recording
 FORECAST = ("ladder", "amp", "race", "sweep")
+READERS = [
+    given("Ada"),
+    given("Maximiliane Featherstone", "NVIDIA RTX PRO 6000 Blackwell Workstation Edition"),
+]
 MEASURED = {
     "mnist_epoch.cpu": (5.0, "5.00 s"),
     "step_sweep.width_64.batch_16.speedup": (2.0, "2 x"),
@@ -82,11 +90,13 @@ def forget(what: str) -> str:
     return f"{gone} dispatchEvent(new Event('{CHANGED[what]}'))"
 
 
-def charts(*names: str, kind: str = "gpu") -> str:
+def charts(*names: str, kind: str = "gpu", readers: Sequence[Contribution] = ()) -> str:
     """The charts of these names, one below the other, as a page's Markdown holds them."""
     store = made_up.store(kind)
+    drawn = [with_contributed(described(name, store), readers, store.definitions) for name in names]
     return "\n\n".join(
-        to_html(name, described(name, store), number) for number, name in enumerate(names)
+        to_html(name, chart, number)
+        for number, (name, chart) in enumerate(zip(names, drawn, strict=True))
     )
 
 
@@ -105,6 +115,7 @@ def charted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             "guessed": charts("hook", kind="cpu"),
             "forecast": charts(*FORECAST, kind="cpu"),
             "nothing": charts("pipeline_shares", kind="nothing"),
+            "readers": charts("hook", *FORECAST, kind="cpu", readers=READERS),
         }
     (docs / "benchmarks").mkdir()
     pages["benchmarks/forecast"] = "Where the list of cards leads."
@@ -235,6 +246,20 @@ def test_without_its_module_or_data_a_chart_says_so(
     page.context.close()
 
 
+def test_pointing_at_a_readers_mark_says_whose_it_is(open_page: Opener) -> None:
+    """Name, card, versions and day; the reader's own machine is beside ours and not beside it."""
+    page = open_page("readers/")
+    page.locator(".chart-drawing .point.contributed").first.hover()
+    expect(readout(page)).to_contain_text("Measured by Ada: Tesla T4, PyTorch 2.15.0, 2026-11-21.")
+
+    page.evaluate(keep("machine") + "dispatchEvent(new Event('own-machine-changed'))")
+
+    expect(page.locator(".chart-hook .point.own").first).to_be_attached()
+    assert 1 == page.locator(".chart-hook svg.own").count()
+    columns = page.locator(".chart-hook th").all_text_contents()
+    assert ["Time", "Your machine", "Time, T4, measured by Ada"] == columns[2:5]
+
+
 def test_pointing_at_a_mark_says_what_it_is(open_page: Opener) -> None:
     """Its value with the unit, its kind, and how it was found; a ring shows which one."""
     page = open_page()
@@ -274,7 +299,7 @@ def test_every_mark_is_reached_by_keyboard(open_page: Opener) -> None:
 
 
 @pytest.mark.parametrize("look", [LOOKS[0], LOOKS[-1]], ids=str)
-@pytest.mark.parametrize("path", ["all/", "forecast/", "guessed/"])
+@pytest.mark.parametrize("path", ["all/", "forecast/", "guessed/", "readers/"])
 def test_a_chart_is_for_everybody(open_page: Opener, look: Look, path: str) -> None:
     """No barrier for axe and nothing too wide, with a machine and a card of one's own."""
     page = open_page(path, look, keep("machine") + keep("card") + keep("checks"))

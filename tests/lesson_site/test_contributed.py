@@ -120,6 +120,8 @@ def test_a_chart_shows_one_file_of_a_card_and_few_cards(store: Store) -> None:
     notes = {row.note for group in chart.description.groups for row in group.rows if row.note}
     assert MOST == len(chart.readers)
     assert "T4, measured by Ada" in notes
+    whose = [row.mark.by for row in chart.description.groups[0].rows]
+    assert ["", "Ada", "Bo", "", "Ada", "Bo"] == whose
     assert not any("Eve" in note for note in notes)
 
 
