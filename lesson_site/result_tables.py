@@ -30,7 +30,7 @@ from lesson_site.page import Page, current_page
 from results import catalogue, contributed
 from results.catalogue import FROM_RESULTS, Definition
 from results.quantities import write
-from results.store import Result, Store, one_a_machine, open_store
+from results.store import Result, Store, newest, open_store
 from results.summary import Estimate
 
 LOG = logging.getLogger("mkdocs.lesson_site.result_tables")  # a child of MkDocs' own
@@ -38,6 +38,8 @@ PAGES = Path("docs/benchmarks/results")
 DEVICES = {"cpu": "CPU", "cuda": "GPU"}
 LARGE_FAMILY = 20  # members; such a one fills a table of its own
 SMALL_TABLE = 8  # figures; fewer read well as rows
+MACHINES = 3  # of a kind, in the tables of a case; a page of four exceeds its budget of elements
+COMPARED = 8  # of a kind, in the tables of chosen figures and in the overview
 # Who measures: the tables of a machine's figures are called so, and own-columns.js asks for it.
 PYTORCH, BROWSER = "PyTorch", "In a browser"
 NOTHING = "–"
@@ -84,14 +86,17 @@ def machines(source: str, options: Options, md: Markdown) -> str:
 
 def _machines_table(kind: str, definitions: Sequence[Definition], store: Store, page: Page) -> str:
     """Figures that one kind of machine measures, and where that was."""
-    results = one_a_machine(store.results)
-    used = {r.file: r for d in definitions for r in one_a_machine(store.results, d.case)}
+    results = newest(store.machines(), COMPARED)
+    machines = {_slug(result) for result in results}
+    files = {r.file: r for d in definitions for r in store.machines(d.case)}
+    used = [one for one in files.values() if _slug(one) in machines]
     measured = [d for d in definitions if store.figure(d.name).known]
     missing = [d for d in definitions if d not in measured]
     open_table = _flat_table(kind, measured, store, results, kind) if measured else ""
     folded = _flat_table(f"{kind}: the others", missing, store, [], kind) if missing else ""
-    sources = _sources(list(used.values()), None, page)
-    return f'<div class="results">{open_table}{_folded(missing, folded)}{sources}</div>'
+    sources = _sources(used, None, page)
+    others = _others([one for one in files.values() if one not in used], page)
+    return f'<div class="results">{open_table}{_folded(missing, folded)}{sources}{others}</div>'
 
 
 def _measurable(name: str, store: Store) -> Definition:
@@ -134,7 +139,8 @@ def case_html(case: str, store: Store, page: Page) -> str:
     definitions = _figures_of(case, store)
     if not definitions:
         raise PageError(f"the catalogue has no figure of a case {case!r}")
-    results = one_a_machine(store.results, case)
+    able = [r for r in store.machines(case) if case in r.cases or r.skipped.get(case)]
+    results = newest(able, MACHINES)
     measured = {d.name for d in definitions if store.figure(d.name).known}
     blocks = [part for block in _blocks(definitions) for part in _by_column(block, measured)]
     inside = {d.name for block in blocks for d in block.definitions.values()}
@@ -146,20 +152,20 @@ def case_html(case: str, store: Store, page: Page) -> str:
             if d.name not in inside and (d.in_browser, d.name in measured) == (in_browser, known)
         ]
         if rows:
-            able = [r for r in results if known and r.in_browser == in_browser]
+            columns = [r for r in results if known and r.in_browser == in_browser]
             what = "figures" if known else "figures that nobody measured"
             if in_browser:
                 what += " in a browser"
-            tables[known].append(_flat_table(f"{case}: {what}", rows, store, able))
+            tables[known].append(_flat_table(f"{case}: {what}", rows, store, columns))
     for number, block in enumerate(blocks, start=1):
         known = any(d.name in measured for d in block.definitions.values())
         tables[known].append(_two_way_table(f"{case}, table {number}", block, results))
     missing = [d for d in definitions if d.name not in measured]
     folded = _folded(missing, "".join(tables[False]))
-    used = [r for r in results if case in r.cases or r.skipped.get(case)]
-    sources = _sources(used, case, page)
+    sources = _sources(results, case, page)
+    others = _others([result for result in able if result not in results], page)
     shown = "".join(tables[True])
-    return f'<div class="results" data-search-exclude="">{shown}{folded}{sources}</div>'
+    return f'<div class="results" data-search-exclude="">{shown}{folded}{sources}{others}</div>'
 
 
 def _folded(missing: Sequence[Definition], tables: str) -> str:
@@ -227,7 +233,7 @@ def _flat_table(
         results: The machines.
         kind: What the table is called, and whose figures alone it has room for.
     """
-    files = [{_slug(r): r for r in one_a_machine(store.results, d.case)} for d in definitions]
+    files = [{_slug(r): r for r in store.machines(d.case)} for d in definitions]
     results = [
         result
         for result in results
@@ -467,6 +473,21 @@ def _source(result: Result, case: str | None, page: Page) -> str:
     )
 
 
+def _others(results: Sequence[Result], page: Page) -> str:
+    """The machines that have no column, each with its file, which Compare shows."""
+    if not results:
+        return ""
+    files = ", ".join(
+        f'<a href="{page.root}benchmarks/data/{escape(one.file)}">{escape(machine_name(one))}</a>'
+        for one in results
+    )
+    compare = f'<a href="{page.root}benchmarks/compare/">Compare your machine</a>'
+    return (
+        f'<p class="other-machines">Measured before on {files}. '
+        f"Open such a file on {compare}, and these tables show it.</p>"
+    )
+
+
 # The overview
 
 
@@ -505,7 +526,7 @@ def read_page(name: str, folder: Path = PAGES) -> ResultsPage:
 
 def overview_html(pages: Sequence[ResultsPage], store: Store, page: Page) -> str:
     """Cases down, machines across; each cell counts figures, and the last row all of them."""
-    results = one_a_machine(store.results)
+    results = newest(store.machines(), COMPARED)
     head = "".join(
         f'<th scope="col" data-machine="{_slug(r)}">{escape(machine_name(r))}</th>' for r in results
     )
@@ -541,17 +562,11 @@ def _figures_of(case: str, store: Store) -> list[Definition]:
 
 def _counts(figures: Sequence[Definition], store: Store, results: Sequence[Result]) -> str:
     """How many figures there are, and how many of them each machine has measured."""
-    counted = []
-    for result in results:
-        slug = _slug(result)
-        files = [r for r in store.results if _slug(r) == slug]
-        counted.append(
-            sum(
-                _estimate(d, one) is not None
-                for d in figures
-                for one in one_a_machine(files, d.case)
-            )
-        )
+    files = {d.case: {_slug(one): one for one in store.machines(d.case)} for d in figures}
+    counted = [
+        sum(_estimate(d, files[d.case][_slug(result)]) is not None for d in figures)
+        for result in results
+    ]
     cells = "".join(f"<td>{f'{count} measured' if count else NOTHING}</td>" for count in counted)
     return f"<td>{len(figures)}</td>{cells}"
 

@@ -143,6 +143,13 @@ class Store:
         self.definitions = {definition.name: definition for definition in definitions}
         self.results = list(results)
         self.citations = citations or {}
+        self._machines: dict[str | None, list[Result]] = {}
+
+    def machines(self, case: str | None = None) -> list[Result]:
+        """The file that speaks for each machine, as ``one_a_machine`` says."""
+        if case not in self._machines:
+            self._machines[case] = one_a_machine(self.results, case)
+        return self._machines[case]
 
     def only(self, in_browser: bool) -> "Store":
         """The same with the results of browsers alone, or of all that is none."""
@@ -164,7 +171,7 @@ class Store:
         definition = self._definition(name)
         if definition.kind in FIXED:
             return self._fixed(definition)
-        for result in one_a_machine(self.results, definition.case):
+        for result in self.machines(definition.case):
             estimate = catalogue.value_in(definition, result.cases)
             if estimate is not None:
                 return _measured(definition, estimate, result)
@@ -187,7 +194,7 @@ class Store:
         open_ones = [d for d in definitions if d.name not in fixed]
         if not open_ones:
             return known
-        of_each = [one_a_machine(self.results, definition.case) for definition in open_ones]
+        of_each = [self.machines(definition.case) for definition in open_ones]
         for files in zip(*of_each, strict=True):
             estimates = [
                 catalogue.value_in(definition, result.cases)
@@ -506,6 +513,22 @@ def one_a_machine(results: Iterable[Result], case: str | None = None) -> list[Re
         if _measured_of(group, result) > _measured_of(group, first):
             found[result.provenance["machine"]] = result
     return list(found.values())
+
+
+def newest(results: Iterable[Result], most: int) -> list[Result]:
+    """Of each kind of machine the ``most`` that were measured last, in the order they came.
+
+    Kinds are machines with a GPU, without one, and browsers. A page that showed every machine
+    would grow with each of them.
+    """
+    results = list(results)
+    by_day = sorted(results, key=lambda result: result.provenance["date"], reverse=True)
+    kept: dict[tuple[bool, bool], list[str]] = {}
+    for result in by_day:
+        of_its_kind = kept.setdefault(_rank(result)[:2], [])
+        if len(of_its_kind) < most:
+            of_its_kind.append(result.provenance["machine"])
+    return [one for one in results if one.provenance["machine"] in kept[_rank(one)[:2]]]
 
 
 def _measured_of(group: Iterable[str], result: Result) -> int:

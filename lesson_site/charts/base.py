@@ -21,7 +21,7 @@ from lesson_site.charts.drawing import draw, said, to_svg
 from results.cases import together
 from results.quantities import write
 from results.reader_card import FIRST, on_card
-from results.store import Figure, Store, one_a_machine
+from results.store import Figure, Store
 
 NOTHING_MEASURED = "This chart has nothing to draw until somebody measures it."
 NOTHING_RECORDED = "This chart has nothing to draw until somebody records it."
@@ -270,7 +270,7 @@ def measured_together(store: Store, *cases: str, card: str = CARD) -> Source:
     """
     if not set(cases) <= set(together(cases[0])):
         raise ValueError(f"{' and '.join(cases)} are not measured in one run; none NEEDS the other")
-    files = one_a_machine(store.results, cases[0])
+    files = store.machines(cases[0])
     count, result = max(
         ((sum(bool(file.cases.get(case)) for case in cases), file) for file in files),
         key=lambda pair: pair[0],

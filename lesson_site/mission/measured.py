@@ -1,4 +1,4 @@
-"""The model beside what GPUs measured: tables of every machine whose result files have it.
+"""The model beside what GPUs measured: tables of the machines that measured it last.
 
 A result that contradicts itself, or that keeps a prediction which the same model no longer gives,
 stops the build. Deviations do not: they are shown.
@@ -46,7 +46,7 @@ from results.predictions import (
     within_tolerance,
 )
 from results.quantities import write
-from results.store import RESULTS, Result, one_a_machine, open_store
+from results.store import RESULTS, Result, newest, one_a_machine, open_store
 
 Entries = Mapping[str, Entry]
 Row = tuple[str, ...]
@@ -90,6 +90,7 @@ SHARES = {
     "mfu": "MFU",
     "hfu": "HFU",
 }
+MACHINES = 2  # whose tables fit on the page
 WITHIN, BEYOND, NONE = "within tolerance", "beyond tolerance", "–"
 GPU_COMMAND = "python -m benchmarks run --case {case}"
 WHAT = {
@@ -115,22 +116,22 @@ def panel_html(results: Sequence[Result]) -> str:
     for result in results:
         refuse(result)
     blocks = [_not_measured(case) for case in WHAT if not any(case in r.cases for r in results)]
-    machines = {
-        result.provenance["machine"]: {
-            case: found
-            for case in WHAT
-            for found in one_a_machine(results, case)
-            if found.provenance["machine"] == result.provenance["machine"] and case in found.cases
-        }
-        for result in results
+    measured = {
+        case: {r.provenance["machine"]: r for r in one_a_machine(results, case) if case in r.cases}
+        for case in WHAT
     }
+    able = (measured[PIPELINE] | measured[MEMORY]).values()
+    shown = newest(able, MACHINES)
     whole = True
-    for found in machines.values():
-        if MEMORY in found:
-            blocks.append(_memory_html(found[MEMORY], whole=whole))
+    for machine in (result.provenance["machine"] for result in shown):
+        if machine in measured[MEMORY]:
+            blocks.append(_memory_html(measured[MEMORY][machine], whole=whole))
             whole = False
-        if PIPELINE in found:
-            blocks.append(_pipeline_html(found[PIPELINE]))
+        if machine in measured[PIPELINE]:
+            blocks.append(_pipeline_html(measured[PIPELINE][machine]))
+    others = [machine_name(result) for result in able if result not in shown]
+    if others:
+        blocks.append(_paragraph(f"Measured before on {'; '.join(others)}."))
     on_cpus = [
         r for r in one_a_machine(results) if r.provenance["gpu"] is None and not r.in_browser
     ]

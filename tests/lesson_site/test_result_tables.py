@@ -116,6 +116,27 @@ def test_rows_are_figures_and_columns_are_machines() -> None:
     assert "A walk around <the> lake" in heads
 
 
+def test_of_many_machines_those_measured_last_have_a_column() -> None:
+    """The others are named with their files, so that the page keeps its size."""
+    gpus = [
+        machine({"round": entry(2.0)}, gpu=f"GPU {day}", date=f"2026-11-1{day}") for day in range(5)
+    ]
+    several = [
+        replace(one, provenance=one.provenance | {"machine": f"gpu-{n}"}, file=f"gpu-{n}/a.json")
+        for n, one in enumerate(gpus)
+    ]
+    html = walk(*several, machine({"round": entry(8.0)}))
+
+    heads = [th.get("data-machine") for th in tree(html).iter("th") if th.get("data-machine")]
+    assert ["gpu-2", "gpu-3", "gpu-4", "cpu-2-cores"] == heads
+    others = [a for p in tree(html).iter("p") for a in p.iter("a")]
+    assert [
+        ("GPU 0", f"{AT.root}benchmarks/data/gpu-0/a.json"),
+        ("GPU 1", f"{AT.root}benchmarks/data/gpu-1/a.json"),
+        ("Compare your machine", f"{AT.root}benchmarks/compare/"),
+    ] == [(a.text, a.get("href")) for a in others]
+
+
 def test_a_noisy_value_says_so_in_words() -> None:
     """No colour and no mark alone."""
     html = walk(machine({"round": entry(8.0, 3.0)}))

@@ -123,6 +123,20 @@ def test_of_a_further_machine_the_page_says_how_far_off_each_configuration_is() 
     assert html.index("First GPU") < html.index("Second GPU")
 
 
+def test_the_page_holds_the_machines_measured_last_and_names_the_others() -> None:
+    """It would exceed its budget of elements with a third one."""
+    plain = made_up(**{MEMORY: memory_entries(), PIPELINE: pipeline_entries()})
+    results = [
+        replace(plain, provenance=plain.provenance | {"machine": name, "gpu": name, "date": day})
+        for name, day in (("One", "2026-11-19"), ("Two", "2026-11-21"), ("Three", "2026-11-20"))
+    ]
+
+    html = panel_html(results)
+
+    assert ["Two", "Two", "Three", "Three"] == re.findall(r"</strong>, measured on (\w+),", html)
+    assert "<p>Measured before on One.</p>" in html
+
+
 def test_device_versions_and_date_stand_beside_the_numbers() -> None:
     """GPU, PyTorch, CUDA, Python, the day, and the model that predicted."""
     html = panel_html([made_up(**{MEMORY: memory_entries()})])
