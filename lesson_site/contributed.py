@@ -9,7 +9,11 @@ from results.contributed import FOLDER, Contribution
 
 COLUMNS = 6  # of a table; other files are in the list below it
 LINES = 60  # of that list, so that the page stays light
-LABEL = "Measured by readers"
+# What the tables are called, by whether browsers measured; own-columns.js asks for the second word.
+LABELS = {
+    False: ("Measured by readers", "PyTorch"),
+    True: ("Measured by readers in a browser", "In a browser"),
+}
 NOTHING = "–"
 
 
@@ -25,18 +29,23 @@ def readers_html(
     """
     if not contributions:
         return ""
-    shown = [one for one in contributions if any(map(one.text, definitions))][:COLUMNS]
-    rows = [d for d in definitions if any(one.text(d) for one in shown)]
+    tables = ""
+    for in_browser, (label, measurer) in LABELS.items():
+        given = [one for one in contributions if one.in_browser == in_browser]
+        shown = [one for one in given if any(map(one.text, definitions))][:COLUMNS]
+        rows = [d for d in definitions if any(one.text(d) for one in shown)]
+        tables += _table(label, measurer, rows, shown) if shown else ""
     sources = "".join(_source(one, page) for one in contributions[:LINES])
     older = len(contributions[LINES:])
     sources += (
         f"<li>Older files, in the project’s <code>{FOLDER}</code>: {older}.</li>" if older else ""
     )
-    table = _table(rows, shown) if shown else ""
-    return f'<div class="results">{table}<ul class="results-sources">{sources}</ul></div>'
+    return f'<div class="results readers">{tables}<ul class="results-sources">{sources}</ul></div>'
 
 
-def _table(rows: Sequence[Definition], shown: Sequence[Contribution]) -> str:
+def _table(
+    label: str, measurer: str, rows: Sequence[Definition], shown: Sequence[Contribution]
+) -> str:
     head = "".join(
         f'<th scope="col" data-machine="{_slug(one)}">{escape(one.machine)}, measured by '
         f"{escape(one.name)} <small>{escape(one.software)}, {one.date}</small></th>"
@@ -48,8 +57,9 @@ def _table(rows: Sequence[Definition], shown: Sequence[Contribution]) -> str:
         for d in rows
     )
     return (
-        f'<div class="results-scroll" tabindex="0" role="region" aria-label="{LABEL}">'
-        f'<table class="results-table by-machine"><caption>{LABEL}</caption>'
+        f'<div class="results-scroll" tabindex="0" role="region" aria-label="{label}">'
+        f'<table class="results-table by-machine" data-measurer="{measurer}">'
+        f"<caption>{label}</caption>"
         f'<thead><tr><th scope="col">What</th>{head}</tr></thead><tbody>{body}</tbody></table>'
         "</div>"
     )

@@ -35,6 +35,7 @@ class Contribution:
         where: One line that says where and when all of it was measured.
         file: Its path below ``benchmarks/contributed``.
         entries: What was measured, by case and name.
+        in_browser: Whether a browser measured it, in a race.
     """
 
     name: str
@@ -45,6 +46,7 @@ class Contribution:
     where: str
     file: str
     entries: Entries
+    in_browser: bool = False
 
     def estimate(self, definition: Definition) -> Estimate | None:
         """What it measured of a figure, or None; ratios and verdicts are made of ours alone."""
@@ -136,6 +138,7 @@ def _one(file: Path, definitions: Mapping[str, Definition]) -> Contribution:
         result.where,
         f"{file.parent.name}/{file.name}",
         entries,
+        result.in_browser,
     )
 
 

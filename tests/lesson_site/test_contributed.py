@@ -189,6 +189,16 @@ def test_compare_has_a_column_of_each_reader(store: Store) -> None:
     assert '<a href="../../benchmarks/contributed/ada/' in html
 
 
+def test_compare_tells_browsers_from_pytorch(store: Store) -> None:
+    """Each has a table of its own, into which a reader's own machine of the same kind comes."""
+    figures = [store.definitions["mnist_epoch.cpu"]]
+
+    html = readers_html(figures, [given(), replace(given("Bo"), in_browser=True)], AT)
+
+    assert ["PyTorch", "In a browser"] == re.findall(r'data-measurer="([^"]+)"', html)
+    assert ["Ada", "Bo"] == re.findall(r"measured by (\w+) <small>", html)
+
+
 def test_compare_shows_nothing_where_nobody_gave_anything(store: Store) -> None:
     """The page has its table of ours, and no empty one."""
     assert "" == readers_html([store.definitions["mnist_epoch.cpu"]], [], AT)

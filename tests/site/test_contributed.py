@@ -3,6 +3,7 @@
 import json
 import re
 import shlex
+import shutil
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,7 @@ def with_reader(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def _make(root: Path) -> None:
     copy_all(root)
+    shutil.rmtree(root / FOLDER)  # whoever gave something by now
     result_file.write(contributed(), root / FILE)
     built = build(root / "site", at=root, address=f"http://{HOST}/")
     assert not built.returncode, built.stderr
@@ -67,7 +69,7 @@ def outside(page: Path) -> str:
     html = page.read_text(encoding="utf-8")
     html = re.sub(r'<figure class="chart .*?</figure>', "", html, flags=re.DOTALL)
     html = re.sub(
-        r'<div class="results">(?:(?!<div class="results">).)*Measured by Ada.*?</ul></div>',
+        r'<div class="results readers">.*?</ul></div>',
         "",
         html,
         flags=re.DOTALL,
@@ -84,11 +86,6 @@ def test_compare_shows_the_reader(with_reader: Path) -> None:
     [href] = re.findall(r'href="(\.\./[^"]*contributed/[^"]+)"', html)
     samples = (page.parent / href).read_text(encoding="utf-8")
     assert "Ada" == json.loads(samples)["contributor"]
-
-
-def test_without_readers_nothing_of_them_shows(built_site: Path) -> None:
-    """The made-up reader is in no page of the real site."""
-    assert "measured by Ada" not in (built_site / COMPARE).read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(
