@@ -75,10 +75,20 @@ def test_there_are_enough_wrong_answers(exercise: int) -> None:
     assert len(wrong) >= WRONG_AT_LEAST[exercise]
 
 
-def test_a_check_ends_within_a_minute(exercise: int) -> None:
+@pytest.mark.usefixtures("warm_children")
+def test_the_command_says_that_a_solution_passes(
+    exercise: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Where each TODO is judged in a process of its own."""
+    assert 0 == main(["check", str(exercise), str(_source(exercise))])
+
+    assert "WRONG" not in capsys.readouterr().out
+
+
+def test_a_check_ends_within_a_minute() -> None:
     """The whole command, from a cold start, on a solution; other processes do not count."""
     before_s = _children_s()
-    done = _lab("check", str(exercise), str(_source(exercise)))
+    done = _lab("check", "4", str(_source(4)))
 
     assert 0 == done.returncode, done.stdout + done.stderr
     assert 1 < _children_s() - before_s < 60
