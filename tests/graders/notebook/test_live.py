@@ -198,6 +198,7 @@ def test_an_empty_blank_is_not_done_yet_and_not_given_away(
     assert "load_state_dict" not in printed
 
 
+@pytest.mark.usefixtures("warm_children")
 def test_a_notebook_can_be_graded_from_its_file() -> None:
     """The solution passes what needs no run, in a process of its own."""
     found = list(examine("notebook", REPOSITORY / notebooks.SOLUTION, seed=1))

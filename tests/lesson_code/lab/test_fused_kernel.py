@@ -3,7 +3,6 @@
 import importlib.util
 import math
 import os
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -17,10 +16,13 @@ from graders.checks import WrongAnswerError
 from lesson_code.lab import fused_check, fused_kernel
 from lesson_code.lab.fused_kernel import Operation, fused_pytorch, in_pytorch
 from tests.building import REPOSITORY
+from tests.warm import Parent
 
 CPU = torch.device("cpu")
 NO_TRITON = "Triton is not installed; PyTorch's builds for CPUs come without it"
 INTERPRETED = """
+import warnings
+warnings.simplefilter("ignore")
 import torch
 from lesson_code.lab.fused_check import examine
 from lesson_code.lab.fused_kernel import fused_triton, in_pytorch
@@ -101,16 +103,11 @@ def test_the_kernel_masks_what_lies_beyond_the_end(
 
 
 @pytest.mark.skipif(importlib.util.find_spec("triton") is None, reason=NO_TRITON)
-def test_the_triton_kernel_is_exact_in_tritons_interpreter() -> None:
+def test_the_triton_kernel_is_exact_in_tritons_interpreter(warm: Parent) -> None:
     """The registered kernel trains and compiles, and its values are PyTorch's, bit for bit."""
-    ran = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", INTERPRETED],
-        cwd=REPOSITORY,
-        env={**os.environ, "TRITON_INTERPRET": "1", "CUDA_VISIBLE_DEVICES": ""},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    environment = {**os.environ, "TRITON_INTERPRET": "1", "CUDA_VISIBLE_DEVICES": ""}
+
+    ran = warm.run([sys.executable, "-c", INTERPRETED], REPOSITORY, environment)
 
     assert 0 == ran.returncode, ran.stderr
     assert ["largest difference: 0.0", "['SUCCESS']"] == ran.stdout.splitlines()
