@@ -7,6 +7,7 @@ PyTorch is loaded, so there is one such process for each; the number of threads 
 
 import contextlib
 import datetime
+import gc
 import importlib
 import io
 import json
@@ -31,6 +32,7 @@ def main(once: bool) -> None:
     # What a target's own processes print must not come between the answers.
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
+    gc.freeze()  # or each child looks through all of PyTorch for what can go
     for line in sys.stdin:
         if once:
             return _answer(json.loads(line), answers)

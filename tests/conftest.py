@@ -11,7 +11,7 @@ import os
 import re
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -147,6 +147,16 @@ def pytest_report_header(config: pytest.Config) -> str | None:
     missing = _without_site(config)
     rooms = ", ".join(f"tests/{room}" for room in SITE_ROOMS)
     return f"{rooms}: left out, {', '.join(missing)} not installed" if missing else None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Look for no garbage while tests are found: of what they import, hardly anything can go."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
 
 
 def pytest_collection_finish() -> None:

@@ -8,6 +8,7 @@ what is imported, starts a process in the usual way.
 
 import atexit
 import contextlib
+import gc
 import json
 import os
 import random
@@ -191,6 +192,7 @@ def serve(address: str) -> Callable[[], object]:
     import torch  # noqa: F401
     import torchvision  # noqa: F401
 
+    gc.freeze()  # or each program goes through all of PyTorch, and copies it
     running: dict[int, socket.socket] = {}
 
     def reap(_number: int, _frame: FrameType | None) -> None:
