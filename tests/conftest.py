@@ -207,6 +207,14 @@ def built_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
+def changed_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the repository with a new section and new machines, built and finished."""
+    from tests.changed import make
+
+    return once(shared_folder(tmp_path_factory) / "changed_site", make)
+
+
+@pytest.fixture(scope="session")
 def warm() -> Iterator[Parent]:
     """Starts programs in processes that have PyTorch already."""
     with contextlib.closing(Parent()) as parent:

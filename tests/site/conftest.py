@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.building import REPOSITORY, build, finish, once, shared_folder
-from tests.site import changed
+from tests.building import REPOSITORY, build, finish
 
 LOOP_CPU = '''\
 """A loop."""
@@ -97,9 +96,3 @@ def sound_copy(root: Path) -> Copy:
 def copy(tmp_path: Path) -> Copy:
     """A sound copy: every test breaks one thing in it."""
     return sound_copy(tmp_path)
-
-
-@pytest.fixture(scope="session")
-def changed_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the repository with a new section and a new machine, built and finished."""
-    return once(shared_folder(tmp_path_factory) / "changed_site", changed.make)

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from lesson_site.numbering import sections
-from tests.site.changed import BEFORE, BLOCK, EXAMPLE
+from tests.changed import BEFORE, BLOCK, EXAMPLE
 from tests.site.test_pages import parse, text_of, with_class
 
 SLUG = "pinned-memory"
