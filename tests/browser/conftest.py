@@ -82,9 +82,10 @@ OPEN_ALL = """() => {
   for (const block of document.querySelectorAll(".tabbed-block")) block.style.display = "block";
 }"""
 # The palettes differ in colours alone, so the dark one is asked for those alone.
-RUN_AXE = """async (rules) => {
+OF_COLORS = ["color-contrast", "link-in-text-block"]
+RUN_AXE = """async (rules, part = document) => {
   const only = rules.length ? { runOnly: { type: "rule", values: rules } } : {};
-  const { violations } = await axe.run(document, { resultTypes: ["violations"], ...only });
+  const { violations } = await axe.run(part, { resultTypes: ["violations"], ...only });
   const why = ({ any, all, none }) => [...any, ...all, ...none].map(({ message }) => message);
   return violations.flatMap(({ id, nodes }) => nodes.map((node) =>
     `${id}: ${node.html.slice(0, 160)} | ${why(node).join(" ").slice(0, 200)}`));
@@ -312,12 +313,15 @@ def visits(browser: Browser, site: str) -> Visits:
     """What was met on a page in each look; a page is visited when it is first asked for."""
     # Opening a window costs as much as a visit, so only the look with the empty cache has its own.
     windows = {look: new_context(browser, look).new_page() for look in EACH_PAGE_IN[1:]}
+    weights: dict[str, int] = {}
 
     @cache
     def visits_of(address: str) -> dict[Look, Visit]:
         with new_context(browser, LOOKS[0]) as cold:
             windows[LOOKS[0]] = cold.new_page()
-            return {look: visit(windows[look], site, address, look) for look in EACH_PAGE_IN}
+            return {
+                look: visit(windows[look], site, address, look, weights) for look in EACH_PAGE_IN
+            }
 
     return visits_of
 
@@ -335,8 +339,17 @@ def new_context(browser: Browser, look: Look, *, javascript: bool = True) -> Bro
     return context
 
 
-def visit(page: Page, site: str, address: str, look: Look) -> Visit:
-    """Load a page of the site in a window, open everything on it, and write down what happened."""
+def visit(page: Page, site: str, address: str, look: Look, weights: dict[str, int]) -> Visit:
+    """Load a page of the site in a window, open everything on it, and write down what happened.
+
+    Args:
+        page: The window.
+        site: The site's address.
+        address: The page's, as its end.
+        look: The window's.
+        weights: What files weigh in compressed bytes, by their addresses; those that are new are
+            added, since one site's pages share most of theirs.
+    """
     found = Visit()
     asked: list[Request] = []
     answers: list[Response] = []
@@ -354,7 +367,10 @@ def visit(page: Page, site: str, address: str, look: Look) -> Visit:
     if look == LOOKS[0]:  # counts what is loaded late as well; half a second of silence says so
         page.wait_for_load_state("networkidle")
         found.requests = [request.url.removeprefix(site) for request in map(_asked, answers)]
-        found.gz_bytes = sum(map(_gz_bytes, answers))
+        for answered in answers:
+            if answered.url not in weights:
+                weights[answered.url] = _gz_bytes(answered)
+        found.gz_bytes = sum(weights[answered.url] for answered in answers)
     found.status = answer.status if answer else 0
     found.failed += [f"{a.status} {a.url}" for a in answers if a.status >= 400 and a is not answer]
     found.elements = page.evaluate("document.querySelectorAll('*').length")
@@ -364,12 +380,23 @@ def visit(page: Page, site: str, address: str, look: Look) -> Visit:
     page.evaluate(OPEN_ALL)
     found.overflows = page.evaluate(OVERFLOWS)
     page.evaluate(AXE.read_text(encoding="utf-8"))
-    rules = [] if look.scheme == "light" else ["color-contrast", "link-in-text-block"]
+    rules = [] if look.scheme == "light" else OF_COLORS
     found.axe = page.evaluate(RUN_AXE, rules)
     found.stopped = page.evaluate("window.__violations")
     found.foreign = [request.url for request in asked if _is_foreign(request.url, site)]
     for event, listener in listeners.items():
         page.remove_listener(event, listener)
+    return found
+
+
+def barriers(page: Page, part: str) -> list[str]:
+    """What axe finds now in the part of a page that a test changes.
+
+    The rest of it is as `test_every_page` has met it.
+    """
+    if page.evaluate("typeof axe === 'undefined'"):
+        page.evaluate(AXE.read_text(encoding="utf-8"))
+    found: list[str] = page.evaluate(f"(part) => ({RUN_AXE})([], part)", part)
     return found
 
 

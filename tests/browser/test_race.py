@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, Request, expect
 
 from results import result_file
-from tests.browser.conftest import AXE, LOOKS, OVERFLOWS, RUN_AXE, new_context
+from tests.browser.conftest import LOOKS, OVERFLOWS, barriers, new_context
 
 PAGE = "benchmarks/race/"
 COMPARE = "benchmarks/compare/"
@@ -136,11 +136,9 @@ def race(page: Page, site: str, **options: object) -> None:
     reached(page, "finished")
 
 
-def barriers(page: Page) -> list[str]:
-    """What axe finds now."""
-    page.evaluate(AXE.read_text(encoding="utf-8"))
-    found: list[str] = page.evaluate(RUN_AXE, [])
-    return found
+def barriers_in_race(page: Page) -> list[str]:
+    """What axe finds in the race now."""
+    return barriers(page, "race-gpu")
 
 
 def violations(page: Page) -> list[str]:
@@ -180,7 +178,7 @@ def test_before_the_press_the_page_says_what_will_happen(page: Page, site: str) 
     expect(element(page)).to_contain_text("never on both at once")
     expect(element(page)).to_contain_text("so the CPU races with one thread. make live serves")
     expect(button(page, re.compile(r"^Start the race \(\d+\.\d MB\)$"))).to_be_visible()
-    assert [] == barriers(page)
+    assert [] == barriers_in_race(page)
 
 
 def test_a_race_loads_runs_and_ends(page: Page, site: str) -> None:
@@ -202,7 +200,7 @@ def test_a_race_loads_runs_and_ends(page: Page, site: str) -> None:
     expect(element(page).get_by_text("GPU ahead from 64 on")).to_be_visible()
     expect(element(page).locator("interactive-chart .strong.middle")).to_have_text("256")
     expect(element(page).get_by_role("radio", disabled=False)).to_have_count(0)
-    running = barriers(page)
+    running = barriers_in_race(page)
     page.evaluate("window.__race.go()")
     reached(page, "finished")
 
@@ -217,7 +215,7 @@ def test_a_race_loads_runs_and_ends(page: Page, site: str) -> None:
     expect(element(page).locator("figcaption")).to_contain_text("WebAssembly, here with 1 thread.")
     expect(element(page).locator("figcaption")).to_contain_text("is not PyTorch’s")
     page.locator("race-gpu summary").click()
-    assert ([], []) == (running, barriers(page))
+    assert ([], []) == (running, barriers_in_race(page))
     assert 2 == page.evaluate("window.__closed")
     assert [] == violations(page)
 
@@ -285,7 +283,7 @@ def test_a_guess_is_drawn_and_answered(page: Page, site: str, guess: str, said: 
     expect(choice).to_be_disabled()
     mark = element(page).locator("interactive-chart text", has_text="your guess")
     expect(mark).to_have_count(0 if guess == "never" else 1)
-    assert [] == barriers(page)
+    assert [] == barriers_in_race(page)
     page.reload()
     expect(choice).to_be_checked()
     expect(element(page).locator(".race-guess")).to_contain_text(said)
@@ -305,7 +303,7 @@ def test_points_outlast_a_reload_until_they_are_forgotten(page: Page, site: str)
     expect(element(page).locator(".race-verdict")).to_have_text(verdict)
     assert 10 == len(texts)
     assert texts == raced.all_text_contents()
-    assert [] == barriers(page)
+    assert [] == barriers_in_race(page)
     button(page, "Race again").click()
     reached(page, "finished")
     button(page, "Forget these points").click()
@@ -356,7 +354,7 @@ def test_beside_a_cpu_alone_a_card_is_forecast(page: Page, site: str) -> None:
     expect(element(page).locator("figcaption")).to_contain_text("forecast for PyTorch")
     page.locator("race-gpu summary").click()
     expect(rows(page).filter(has_text="H100 (SXM), forecast")).to_have_count(5)
-    assert [] == barriers(page)
+    assert [] == barriers_in_race(page)
     cards.select_option(label="no GPU")
     expect(element(page).locator("interactive-chart path.hatch")).to_have_count(0)
     expect(verdict).to_be_empty()
@@ -376,7 +374,7 @@ def test_stop_ends_a_race_at_once(page: Page, site: str, moment: str) -> None:
     expect(status(page)).to_have_text("Stopped. What was measured so far stays.")
     expect(rows(page)).to_have_count(4 if moment.isdigit() else 0)
     assert 2 == page.evaluate("window.__closed")
-    assert [] == barriers(page)
+    assert [] == barriers_in_race(page)
 
 
 def test_a_page_out_of_sight_ends_the_race(page: Page, site: str) -> None:
@@ -402,7 +400,7 @@ def test_a_failure_is_told_and_points_before_it_stay(page: Page, site: str) -> N
     expect(status(page)).to_have_text(said)
     expect(rows(page)).to_have_count(6)
     expect(button(page, "Save the result file")).to_be_visible()
-    assert [] == barriers(page)
+    assert [] == barriers_in_race(page)
 
 
 def test_an_engine_that_does_not_load_is_told(page: Page, site: str) -> None:
@@ -414,7 +412,7 @@ def test_an_engine_that_does_not_load_is_told(page: Page, site: str) -> None:
     expect(status(page)).to_have_text("The engine did not come.")
     expect(element(page).locator("figure")).to_be_hidden()
     expect(button(page, "Start the race")).to_be_visible()
-    assert [] == barriers(page)
+    assert [] == barriers_in_race(page)
 
 
 def test_a_part_of_the_page_that_does_not_come_is_told(page: Page, site: str) -> None:
@@ -445,7 +443,7 @@ def test_without_a_gpu_the_cpu_races_alone_beside_what_was_recorded(page: Page, 
     expect(element(page).locator("figcaption")).to_contain_text("Dotted lines were recorded")
     page.locator("race-gpu summary").click()
     expect(rows(page).nth(0)).to_contain_text("not compared")
-    assert [] == barriers(page)
+    assert [] == barriers_in_race(page)
 
 
 def test_a_software_adapter_is_never_called_a_gpu(page: Page, site: str, tmp_path: Path) -> None:
@@ -462,7 +460,7 @@ def test_a_software_adapter_is_never_called_a_gpu(page: Page, site: str, tmp_pat
     expect(element(page).locator("interactive-chart .lead")).to_have_count(0)
     expect(element(page)).to_contain_text("says nothing about any GPU")
     assert "software" not in alone
-    assert [] == barriers(page)
+    assert [] == barriers_in_race(page)
     saved = save(page, tmp_path)
     assert saved["provenance"]["gpu"] is None
     assert "swiftshader" not in json.dumps(saved)
@@ -598,7 +596,7 @@ def test_on_a_narrow_screen_nothing_is_cut_off(
     assert words["x"] + words["width"] <= chart["x"] + chart["width"]
     assert [] == page.evaluate(OVERFLOWS)
     assert width >= page.evaluate("document.documentElement.scrollWidth")
-    assert [] == barriers(page)
+    assert [] == barriers_in_race(page)
 
 
 def test_paper_and_forced_colours_keep_the_chart(page: Page, site: str) -> None:
@@ -615,7 +613,7 @@ def test_paper_and_forced_colours_keep_the_chart(page: Page, site: str) -> None:
     page.emulate_media(media="screen", forced_colors="active")
 
     assert 2 == len(set(dashes))
-    assert [] == barriers(page)
+    assert [] == barriers_in_race(page)
 
 
 @pytest.fixture(scope="module")
@@ -647,4 +645,4 @@ def test_the_real_engine_trains_in_the_page(raced: Page) -> None:
     assert all("per second" in row or "too noisy" in row for row in said), said
     expect(element(raced)).to_contain_text("CPU in the browser (WebAssembly, 1 thread)")
     assert [] == violations(raced)
-    assert [] == barriers(raced)
+    assert [] == barriers_in_race(raced)

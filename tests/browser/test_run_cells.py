@@ -8,10 +8,12 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, Request, Route, expect
 
 from lesson_site import vendor
-from tests.browser.conftest import AXE, LOOKS, REPOSITORY, RUN_AXE, new_context
+from tests.browser.conftest import LOOKS, REPOSITORY, barriers, new_context
 from tests.runnable_snippets import printed, runnable
 
 PAGE = "mission/the-model/"
+COUNT = "mission/architecture.py:count"
+FIGURE = f'figure[data-run-of="{COUNT}"]'
 KEY = "gpu-training.edits.v1"
 PATIENCE_MS = 60_000  # loading Python takes two seconds on a quiet machine
 # Runs everything that has a Run button, by the modules that the buttons use, in one worker.
@@ -89,13 +91,6 @@ def finished(cell: Locator) -> None:
     expect(status(cell)).to_have_text("Finished.", timeout=PATIENCE_MS)
 
 
-def barriers(page: Page) -> list[str]:
-    """What axe finds now."""
-    page.evaluate(AXE.read_text(encoding="utf-8"))
-    found: list[str] = page.evaluate(RUN_AXE, [])
-    return found
-
-
 def test_every_snippet_prints_in_the_page_what_cpython_prints(open_page: Page, site: str) -> None:
     """The same text, character by character, from the files and the lines that the page names."""
     snippets = runnable()
@@ -114,7 +109,7 @@ def test_every_snippet_prints_in_the_page_what_cpython_prints(open_page: Page, s
 
 def test_without_javascript_what_it_prints_stands_on_the_page(browser: Browser, site: str) -> None:
     """Behind a summary, with the lines that print it; the text is what CPython prints."""
-    [snippet] = [each for each in runnable() if each.target == "mission/architecture.py:count"]
+    [snippet] = [each for each in runnable() if each.target == COUNT]
     [(_, text)] = printed([snippet])
     with new_context(browser, LOOKS[0], javascript=False) as context:
         page = context.new_page()
@@ -143,28 +138,28 @@ def test_a_snippet_is_run_changed_stopped_and_reset(page: Page, site: str) -> No
     asked: list[Request] = []
     page.on("request", lambda request: asked.append(request))
     page.goto(site + PAGE)
-    one = cell(page, "mission/architecture.py:count")
+    one = cell(page, COUNT)
     page.wait_for_load_state("networkidle")
-    idle = barriers(page)
+    idle = barriers(page, FIGURE)
     early = [request.url for request in asked if "run" in request.url or "pyodide" in request.url]
     expect(one.get_by_role("button")).to_have_text("Run (loads 6 MB once)")
 
     one.get_by_role("button").click()
     finished(one)
     expect(output(one)).to_have_text("1,557,611,200 parameters\n")
-    found = barriers(page)
+    found = barriers(page, FIGURE)
     run(one, lines="print('on')\nwhile True:\n    pass")
     expect(output(one)).to_have_text("on\n")
-    running = barriers(page)
+    running = barriers(page, FIGURE)
     one.get_by_role("button", name="Stop").click()
     expect(status(one)).to_contain_text("Stopped.")
     expect(one.get_by_role("button", name="Run")).to_be_focused()
-    stopped = barriers(page)
+    stopped = barriers(page, FIGURE)
     run(one, "return arch.depth", "gpt_param_count(GPT2_XL)")
     expect(output(one)).to_contain_text('File "<snippet>", line 1', timeout=PATIENCE_MS)
     expect(output(one)).to_contain_text("AttributeError: 'Arch' object has no attribute 'depth'")
     expect(status(one)).to_contain_text("An error ended the run")
-    failed = barriers(page)
+    failed = barriers(page, FIGURE)
     one.get_by_role("button", name="Reset").click()
     expect(output(one)).to_be_empty()
     expect(status(one)).to_have_text("The snippet is as the lesson has it.")
@@ -189,7 +184,7 @@ def test_a_change_is_kept_and_run_from_the_keyboard(
     page.emulate_media(color_scheme=scheme)
     page.set_viewport_size({"width": width, "height": 900})
     page.goto(site + PAGE)
-    one = cell(page, "mission/architecture.py:count")
+    one = cell(page, COUNT)
     one.get_by_role("button").click()
     one.get_by_label("What runs after it").fill("print(GPT2_SMALL.n_layer)")
 
@@ -199,7 +194,7 @@ def test_a_change_is_kept_and_run_from_the_keyboard(
     lines = one.get_by_label("What runs after it")
     expect(lines).to_have_value("print(GPT2_SMALL.n_layer)")
     expect(one).to_have_attribute("data-state", "kept")
-    assert [] == barriers(page)
+    assert [] == barriers(page, FIGURE)
     page.keyboard.press("Enter")
     finished(one)
     expect(output(one)).to_have_text("12\n")
@@ -207,7 +202,7 @@ def test_a_change_is_kept_and_run_from_the_keyboard(
     lines.press("Control+Enter")
 
     expect(output(one)).to_have_text("again\n")
-    assert [] == barriers(page)
+    assert [] == barriers(page, FIGURE)
     assert width >= page.evaluate("document.documentElement.scrollWidth")
 
 
@@ -216,7 +211,7 @@ def test_what_is_changed_keeps_its_colours(page: Page, site: str) -> None:
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     page.goto(site + PAGE)
-    one = cell(page, "mission/architecture.py:count")
+    one = cell(page, COUNT)
     page.wait_for_load_state("networkidle")
     early = [address for address in asked if "prism" in address or "code-box" in address]
     one.get_by_role("button").click()
@@ -246,7 +241,7 @@ def test_without_the_editor_the_texts_can_be_changed(page: Page, site: str) -> N
     """A text area of the browser's own does what is needed."""
     page.route("**/prism-code-editor/**", lambda route: route.abort())
     page.goto(site + PAGE)
-    one = cell(page, "mission/architecture.py:count")
+    one = cell(page, COUNT)
     one.get_by_role("button").click()
 
     expect(one).to_have_attribute("data-plain", "")
@@ -255,20 +250,20 @@ def test_without_the_editor_the_texts_can_be_changed(page: Page, site: str) -> N
 
     finished(one)
     expect(output(one)).to_have_text("plain\n")
-    assert [] == barriers(page)
+    assert [] == barriers(page, FIGURE)
 
 
 def test_a_package_that_is_not_here_is_answered_with_what_to_do(page: Page, site: str) -> None:
     """PyTorch first of all: the sentence leads to the notebook, and no traceback is shown."""
     page.goto(site + PAGE)
-    one = cell(page, "mission/architecture.py:count")
+    one = cell(page, COUNT)
     one.get_by_role("button").click()
     run(one, lines="print('before')\nimport torch.nn.functional as F")
 
     expect(status(one)).to_contain_text("There is no torch in this page", timeout=PATIENCE_MS)
 
     expect(output(one)).to_have_text("before\n")
-    assert [] == barriers(page)
+    assert [] == barriers(page, FIGURE)
     status(one).get_by_role("link", name="the notebook").click()
     page.wait_for_url(f"{site}notebooks/#open")
     expect(page.locator("h2#open")).to_be_visible()
@@ -279,13 +274,13 @@ def test_a_bar_shows_how_much_of_python_has_come(page: Page, site: str) -> None:
     held: list[Route] = []
     page.route("**/pyodide/python_stdlib.zip", lambda route: held.append(route), times=1)
     page.goto(site + PAGE)
-    one = cell(page, "mission/architecture.py:count")
+    one = cell(page, COUNT)
     bar = one.get_by_role("progressbar", name="Loading Python")
     one.get_by_role("button").click()
 
     page.wait_for_function("() => document.querySelector('run-cell progress')?.value > 0.8")
     expect(status(one)).to_have_text("Loading Python (6 MB, once) …")
-    assert [] == barriers(page)
+    assert [] == barriers(page, FIGURE)
     held[0].continue_()
 
     finished(one)
@@ -297,7 +292,7 @@ def test_a_file_that_is_not_the_expected_one_is_not_run(page: Page, site: str) -
     changed = {"body": "raise SystemExit", "content_type": "text/plain"}
     page.route("**/code/mission/choices.py", lambda route: route.fulfill(**changed))
     page.goto(site + PAGE)
-    one = cell(page, "mission/architecture.py:count")
+    one = cell(page, COUNT)
 
     one.get_by_role("button").click()
     said = "mission/choices.py did not come, or is not the file"
@@ -317,7 +312,7 @@ def test_a_program_with_one_damaged_bit_is_not_run(page: Page, site: str, built_
     answer = {"body": bytes(content), "content_type": "application/wasm"}
     page.route(f"**/{name}", lambda route: route.fulfill(**answer))
     page.goto(site + PAGE)
-    one = cell(page, "mission/architecture.py:count")
+    one = cell(page, COUNT)
 
     one.get_by_role("button").click()
 
