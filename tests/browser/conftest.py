@@ -47,6 +47,9 @@ WITHOUT_FEATURES = (
 FLAGS = (
     "--no-sandbox",
     "--disable-gpu",
+    # WebAssembly by the compiler that is ready first, and not again by the one whose code is fast:
+    # what is computed is the same, and no test runs for as long as the second compiler takes.
+    "--js-flags=--liftoff-only",
     "--disable-quic",
     "--no-first-run",
     "--disable-background-networking",
