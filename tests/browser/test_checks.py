@@ -6,6 +6,8 @@ whatever the lesson's pages say.
 
 import json
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -157,8 +159,8 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 Opener = Callable[..., Page]
 
 
-@pytest.fixture
-def open_page(browser: Browser, course: str) -> Iterator[Opener]:
+@contextmanager
+def opening(browser: Browser, course: str) -> Iterator[Opener]:
     """Open a page of the small site in a fresh profile; at the end no error was on any console."""
     contexts: list[BrowserContext] = []
     errors: list[str] = []
@@ -185,6 +187,26 @@ def open_page(browser: Browser, course: str) -> Iterator[Opener]:
     for context in contexts:
         context.close()
     assert errors == []
+
+
+@pytest.fixture
+def open_page(browser: Browser, course: str) -> Iterator[Opener]:
+    """Opens pages for one test."""
+    with opening(browser, course) as opener:
+        yield opener
+
+
+@pytest.fixture(scope="module")
+def pages_by_test(browser: Browser, course: str) -> Iterator[Callable[[str], Page]]:
+    """The page with all kinds, once for each name of a test."""
+    with opening(browser, course) as opener:
+        yield cache(lambda _: opener())
+
+
+@pytest.fixture
+def shared_page(request: pytest.FixtureRequest, pages_by_test: Callable[[str], Page]) -> Page:
+    """The page on which the same test asks each kind of check, as one leaves the others alone."""
+    return pages_by_test(request.function.__name__)
 
 
 def check(page: Page, name: str) -> Locator:
@@ -256,9 +278,9 @@ def test_without_javascript_everything_reads_and_answers_open(open_page: Opener)
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_committing_by_mouse(open_page: Opener, name: str) -> None:
+def test_committing_by_mouse(shared_page: Page, name: str) -> None:
     """A prediction made with the mouse is shown beside the answer, and focus moves to it."""
-    page = open_page()
+    page = shared_page
 
     here = predict(page, name)
 
@@ -277,9 +299,9 @@ def tab_to(page: Page, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_committing_by_keyboard_alone(open_page: Opener, name: str) -> None:
+def test_committing_by_keyboard_alone(shared_page: Page, name: str) -> None:
     """Tab, arrows, space, text and Enter are enough for every kind."""
-    page = open_page()
+    page = shared_page
     here = check(page, name)
     for _ in range(80):
         page.keyboard.press("Tab")
@@ -322,10 +344,10 @@ def test_committing_by_keyboard_alone(open_page: Opener, name: str) -> None:
     ],
 )
 def test_a_wrong_prediction_has_its_reply(
-    open_page: Opener, name: str, verdict: str, reply: str
+    shared_page: Page, name: str, verdict: str, reply: str
 ) -> None:
     """The verdict does not depend on colour, and the reply is the one to what was chosen."""
-    page = open_page()
+    page = shared_page
 
     here = predict(page, name, right=False)
 
@@ -402,10 +424,10 @@ def test_all_answers_can_be_shown_at_once_and_covered_again(open_page: Opener) -
     ],
 )
 def test_committing_nothing_says_what_is_missing(
-    open_page: Opener, name: str, sentence: str
+    shared_page: Page, name: str, sentence: str
 ) -> None:
     """The check stays as it was, says what to do in its live region, and moves focus there."""
-    page = open_page()
+    page = shared_page
     here = check(page, name)
 
     here.get_by_role("button", name="Commit my prediction").click()
