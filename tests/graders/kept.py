@@ -7,6 +7,7 @@
     says     a part of what the learner is told; a right answer has none
     advises  (perhaps) a part of an advice; a right answer without this key gets no advice
     old, new lines of the solution, or a part of one, and what is in their place
+    counted  (perhaps) true: what checks run for it counts as tested, as no other test runs it
     blank    (perhaps) the only blank in which `old` is looked for; without `old`, all of it
     change   tables of `old` and `new` in the place of these two, where several places differ
 """
@@ -86,6 +87,7 @@ class KeptAnswer:
     Attributes:
         changes: Pairs of what the solution has and what is in its place.
         blanks: For each of them, the blank in which that is; empty for anywhere.
+        counted: Whether it is needed for every shown line of a check to be run by some test.
     """
 
     unit: str
@@ -96,6 +98,7 @@ class KeptAnswer:
     advises: str
     changes: tuple[tuple[str, str], ...]
     blanks: tuple[str, ...] = ()
+    counted: bool = False
 
     def __str__(self) -> str:
         return f"{self.unit}-{self.name}"
@@ -311,6 +314,7 @@ def answers_in(path: Path) -> Iterator[KeptAnswer]:
             table.get("advises", ""),
             tuple((place.get("old", ""), place["new"]) for place in places),
             tuple(place.get("blank", "") for place in places),
+            table.get("counted", False),
         )
 
 
@@ -319,7 +323,7 @@ def _problem(table: dict[str, Any]) -> str:
     places = table.get("change", [table])
     own = {"change"} if "change" in table else _place(table)
     needed = {"why", "fails", *own, *({"says"} if table.get("fails") else ())}
-    keys = table.keys() - {"advises"}
+    keys = table.keys() - {"advises", "counted"}
     if needed != keys:
         lacks, strange = sorted(needed - keys), sorted(keys - needed)
         return f"the keys {lacks} are missing and {strange} are too many"
