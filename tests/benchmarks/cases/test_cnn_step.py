@@ -5,18 +5,10 @@ from pathlib import Path
 
 import pytest
 import torch
-from torch import nn
 
 from benchmarks.cases import Plan, cnn_step
 from results.entry import Entry
-
-
-class Small(nn.Sequential):
-    """In the place of a ResNet; test_settings_are_complete steps the real one."""
-
-    def __init__(self, *_: object) -> None:
-        layers = nn.Conv2d(3, 8, 3, 4), nn.BatchNorm2d(8), nn.ReLU()
-        super().__init__(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(8, 1000))
+from tests.benchmarks.cases.stand_in import SmallNetwork
 
 
 def measured(plan: Plan) -> dict[str, Entry]:
@@ -28,7 +20,7 @@ def test_every_arm_runs_on_the_same_weights_and_images(
     tmp_path: Path, one_thread: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With the CPU as the GPU, all times are there, and first losses agree at each batch size."""
-    monkeypatch.setattr(cnn_step, "ResNet", Small)
+    monkeypatch.setattr(cnn_step, "ResNet", SmallNetwork)  # the next test steps the real one
     entries = measured(Plan(tmp_path, quick=True, gpu=torch.device("cpu")))
 
     peaks = {name for name in cnn_step.ENTRIES if name.endswith("_peak")}

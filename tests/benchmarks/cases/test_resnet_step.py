@@ -9,6 +9,7 @@ import torch
 from benchmarks.cases import Plan, resnet_step
 from benchmarks.cases._training_step import resnet50
 from results.entry import Entry
+from tests.benchmarks.cases.stand_in import SmallNetwork
 
 
 def measured(plan: Plan) -> dict[str, Entry]:
@@ -18,8 +19,12 @@ def measured(plan: Plan) -> dict[str, Entry]:
     }
 
 
-def test_every_arm_runs_on_the_same_weights_and_images(tmp_path: Path, one_thread: None) -> None:
+def test_every_arm_runs_on_the_same_weights_and_images(
+    tmp_path: Path, one_thread: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """With the CPU as the GPU, all arms of a batch size are timed, from nearly the same loss."""
+    # tests/benchmarks/cases/test_largest_batch.py steps the real one.
+    monkeypatch.setattr(resnet_step, "resnet50", SmallNetwork)
     entries = measured(Plan(tmp_path, quick=True, gpu=torch.device("cpu")))
 
     times = {name for name in resnet_step.TIMES if name.startswith("batch_32.")}
