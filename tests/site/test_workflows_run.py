@@ -127,6 +127,8 @@ def test_a_broken_build_publishes_nothing(tool: str, part: str, tmp_path: Path) 
 @pytest.mark.parametrize(
     ("job", "tool", "part"),
     [
+        ("grow", "make", ".venv/.pages"),
+        ("grow", ".venv/bin/python", "tests.grown"),
         ("check", ".ci/run", ""),
         ("recordings", "make", ".venv/.test"),
         ("recordings", ".venv/bin/python", "record --all --check"),
@@ -140,7 +142,7 @@ def test_a_broken_build_publishes_nothing(tool: str, part: str, tmp_path: Path) 
         ("windows", "python", "tests/lesson_code"),
     ],
 )
-def test_a_job_of_ci_is_red_when_a_step_of_it_is(
+def test_a_job_that_tests_is_red_when_a_step_of_it_is(
     job: str, tool: str, part: str, tmp_path: Path
 ) -> None:
     """Whichever command fails, and nothing after it lets the job pass."""
@@ -148,10 +150,11 @@ def test_a_job_of_ci_is_red_when_a_step_of_it_is(
     for name in ("make", "go", "python", ".venv/bin/python", ".ci/run"):
         machine.stub(name, {part: "exit 1"} if name == tool else {})
 
-    results = machine.run("ci.yml")
+    [workflow] = [name for name in ("ci.yml", "growth.yml") if job in read(name)["jobs"]]
+    results = machine.run(workflow)
 
     assert "failure" == results[job]
-    assert set(read("ci.yml")["jobs"]) == set(results)
+    assert set(read(workflow)["jobs"]) == set(results)
 
 
 class GpuRun:
