@@ -1,7 +1,7 @@
 """The pass over the built site: what no Markdown extension can see, since it needs every page.
 
 It packs notebooks, labs and forecast for work elsewhere, gives the executed notebook's page the
-site's own dress, takes the comments out of our files and what scripts need later out of pages,
+site's own dress, shortens our files and pages, takes what scripts need later out of pages,
 leads old addresses to new ones, drops what no page loads, and what nothing matches from the theme's
 style sheets, checks credits and each page's links, hosts, leftovers and size, and then writes into
 all of them the Content-Security-Policy, and what a shared link shows. A second run changes nothing.
@@ -18,10 +18,10 @@ from lesson_site.postbuild.bundle import (
     pack_measuring,
     pack_notebook,
 )
-from lesson_site.postbuild.comments import strip_comments
 from lesson_site.postbuild.documents import Document, read_documents
 from lesson_site.postbuild.leftovers import leftover_problems
 from lesson_site.postbuild.links import link_problems, stylesheet_and_script_problems
+from lesson_site.postbuild.minify import minify_files, minify_pages
 from lesson_site.postbuild.notebook import tidy_notebook
 from lesson_site.postbuild.policy import policy_of, policy_problems, with_policy
 from lesson_site.postbuild.redirects import write_redirects
@@ -54,8 +54,9 @@ def finish(folder: Path) -> tuple[list[str], list[Size]]:
     pack_measuring(folder)
     pack_forecast(folder)
     tidy_notebook(folder)
-    strip_comments(folder)
+    minify_files(folder)
     move_apart(folder)
+    minify_pages(folder)
     write_redirects(folder)
     drop_unserved(folder)
     drop_unmatched_rules(folder)

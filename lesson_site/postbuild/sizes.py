@@ -20,7 +20,7 @@ HEAVIER_KB = {"as-it-ran": 120.0}
 WITHOUT_BUDGET = ("whole-lesson",)
 COMPRESSED_ALREADY = {".woff2", ".woff", ".png", ".jpg", ".jpeg", ".webp", ".avif", ".gif", ".gz"}
 STATIC_IMPORT = re.compile(
-    r"""^\s*(?:import|export)\b[^"';]*["'](?P<address>\.{1,2}/[^"']+)["']""", re.MULTILINE
+    r"""(?:^\s*|;)(?:import|export)\b[^"';]*["'](?P<address>\.{1,2}/[^"']+)["']""", re.MULTILINE
 )
 SEARCH_INDEX = "search_index"  # our script in the head names it, and holds the search back
 FETCHED_LINKS = ("stylesheet", "icon", "preload", "modulepreload", "manifest")

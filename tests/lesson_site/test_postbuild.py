@@ -7,7 +7,6 @@ import pytest
 
 from lesson_site.__main__ import main
 from lesson_site.postbuild import finish
-from lesson_site.postbuild.comments import strip_comments, without_spaces
 from lesson_site.postbuild.sizes import BUDGET_ELEMENTS, BUDGET_KB, size_table
 
 PAGE = """<!doctype html>
@@ -250,38 +249,3 @@ def test_a_folder_without_a_site_is_refused(
     assert f"error: {tmp_path} holds no built site; run `mkdocs build --strict` first\n" == (
         capsys.readouterr().err
     )
-
-
-def test_comments_and_spacing_leave_our_style_sheets(tmp_path: Path) -> None:
-    """Comments go, what only looks like one in a text stays, and a second time changes nothing."""
-    (tmp_path / "assets").mkdir()
-    sheet = tmp_path / "assets" / "style.css"
-    sheet.write_text(
-        '/* a\n * b */\n\n\na { content: "/* no */"; } /* c */\nb {}\n', encoding="utf-8"
-    )
-
-    strip_comments(tmp_path)
-    once = sheet.read_text(encoding="utf-8")
-    strip_comments(tmp_path)
-
-    assert 'a{content:"/* no */"}b{}' == once
-    assert once == sheet.read_text(encoding="utf-8")
-
-
-@pytest.mark.parametrize(
-    ("css", "expected"),
-    [
-        (
-            "a :is(b, c) > d { top: 0; left: calc(1px - 2px) }",
-            "a :is(b,c) > d{top:0;left:calc(1px - 2px)}",
-        ),
-        ('a::after { content: ";} : ," / ""; }', 'a::after{content:";} : ," / ""}'),
-        (
-            "@media screen and (min-width: 9em) {\n  a { top: 0; }\n}",
-            "@media screen and (min-width:9em){a{top:0}}",
-        ),
-    ],
-)
-def test_spaces_that_mean_something_stay(css: str, expected: str) -> None:
-    """Those between selectors, between operands, and in texts."""
-    assert expected == without_spaces(css)
