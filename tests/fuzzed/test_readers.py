@@ -1,17 +1,12 @@
-"""Whatever a file says, its reader takes it in or says in one sentence why not.
-
-`FUZZED_EXAMPLES=100000` tries more than the few that each run of the tests tries.
-"""
+"""Whatever a file says, its reader takes it in or says in one sentence why not."""
 
 import json
-import os
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
 
 from graders import blanks
 from lesson_site import sections
@@ -28,9 +23,9 @@ from results import (
 from results.published import reader as published
 from tests.benchmarks.made_up import good
 from tests.building import REPOSITORY
+from tests.fuzzed.by_chance import by_chance
 from tests.fuzzed.damage import damaged
 
-EXAMPLES = int(os.environ.get("FUZZED_EXAMPLES", "60"))
 LONGEST = 2000  # characters of a sentence, beside what it repeats of the file
 
 
@@ -160,15 +155,7 @@ def test_a_damaged_file_is_read_or_refused(name: str, tmp_path: Path) -> None:
     reader = READERS[name]
     path = tmp_path / f"file{reader.suffix}"
 
-    @settings(
-        max_examples=EXAMPLES,
-        derandomize=EXAMPLES <= 60,
-        deadline=None,
-        database=None,
-        suppress_health_check=list(HealthCheck),
-        phases=[Phase.generate, Phase.shrink],
-    )
-    @given(damaged(reader.text))
+    @by_chance(damaged(reader.text))
     def read(text: str) -> None:
         path.write_text(text, encoding="utf-8", errors="surrogatepass")
         try:

@@ -4,13 +4,12 @@ import json
 import subprocess
 
 import pytest
-from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests import node
 from tests.building import REPOSITORY
+from tests.fuzzed.by_chance import EXAMPLES, by_chance
 from tests.fuzzed.damage import damaged
-from tests.fuzzed.test_readers import EXAMPLES
 
 TOGETHER = 100  # texts that one start of Node reads
 VERDICTS = """
@@ -74,14 +73,7 @@ def test_a_damaged_file_is_read_or_refused(file: str) -> None:
     _, refusal, content = READERS[file]
     texts = st.lists(damaged(json.dumps(content, indent=1)), min_size=TOGETHER, max_size=TOGETHER)
 
-    @settings(
-        max_examples=max(2, EXAMPLES // TOGETHER),
-        derandomize=EXAMPLES <= TOGETHER,
-        deadline=None,
-        database=None,
-        suppress_health_check=list(HealthCheck),
-    )
-    @given(texts)
+    @by_chance(texts, examples=max(2, EXAMPLES // TOGETHER))
     def read(texts: list[str]) -> None:
         for text, (name, said) in zip(texts, verdicts(file, texts), strict=True):
             assert name in ("", refusal), text
