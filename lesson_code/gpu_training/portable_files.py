@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 
-from lesson_code.gpu_training.portable_settings import InputError
+from lesson_code.gpu_training.portable_settings import TOO_LARGE, InputError
 from lesson_code.locking import only_one
 
 LOCK_FILE = "portable.lock"
@@ -108,6 +108,8 @@ def contradiction(saved: dict[str, Any]) -> str:
         Exception: Of many kinds, for values of other kinds than this script saves.
     """
     history = [(loss, accuracy) for loss, accuracy in saved["history"]]
+    if not all(isinstance(number, float) for epoch in history for number in epoch):
+        raise TypeError("a number in the history is of another type")
     if len(history) != saved["epoch"] + 1:
         return f"its last epoch is number {saved['epoch'] + 1}, and its history has {len(history)}"
     for number, (loss, accuracy) in enumerate(history, 1):
@@ -118,11 +120,14 @@ def contradiction(saved: dict[str, Any]) -> str:
         return "its best accuracy is not the highest one in its history"
     for name, checkpoint in (("last", saved), ("best", best)):
         numbers = (checkpoint["loss"], checkpoint["accuracy"])
-        if numbers not in history[checkpoint["epoch"] :][:1]:
+        if (checkpoint["epoch"], numbers) not in enumerate(history):
             return f"loss and accuracy of its {name} epoch are others in its history"
         states = {key: state for key, state in checkpoint.items() if key.endswith("_state_dict")}
         if not _finite(states):
             return f"its {name} epoch has weights, or an optimizer's numbers, that are not finite"
+    for name, number in saved["conditions"].items():
+        if isinstance(number, int) and not 0 <= number < TOO_LARGE:
+            return f"no command gives a run its {name}"
     return ""
 
 
@@ -147,7 +152,8 @@ def refusing_unfit(path: Path, option: str = "--out") -> Iterator[None]:
         InputError: If the block raised anything.
     """
     try:
-        yield
+        with warnings.catch_warnings(action="ignore"):  # so is what loads its values
+            yield
     except OSError as problem:
         raise InputError(
             f"can't read {path} ({reason(problem)}); choose another {option}"

@@ -10,6 +10,7 @@ from lesson_code.data import Source
 
 LAST_FILE = "portable_last.pth"
 BEST_FILE = "portable_best.pth"
+TOO_LARGE = 10**12  # for a number on the command line
 
 
 class InputError(Exception):
@@ -99,7 +100,7 @@ def whole_number(smallest: int) -> Callable[[str], int]:
 
     def check(text: str) -> int:
         number = int(text) if text.isdecimal() and len(text) < 13 else smallest - 1
-        if number < smallest:
+        if not smallest <= number < TOO_LARGE:
             raise argparse.ArgumentTypeError(f"{text!r} is no whole number from {smallest} on")
         return number
 

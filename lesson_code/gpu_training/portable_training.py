@@ -67,6 +67,13 @@ LAST_CONTENT = {
     "history": list,  # (loss, accuracy) of every finished epoch
     "conditions": dict,
 }
+CONDITIONS_CONTENT = {
+    "seed": int,
+    "batch size": int,
+    "training images": int,
+    "device": str,
+    "mixed precision": str,
+}
 
 
 @dataclass
@@ -213,20 +220,49 @@ def resume(run: Run, path: Path) -> dict[str, Any]:
     with refusing_unfit(path):
         saved = load_untrusted(path, torch.device("cpu"))  # Adam's step counter stays there
         require(saved, LAST_CONTENT)
-        for checkpoint in (saved["best"], saved):  # the best one only has to fit
-            require(checkpoint, CHECKPOINT_CONTENT)
-            run.model.load_state_dict(checkpoint["model_state_dict"])
-            run.optimizer.load_state_dict(checkpoint["optimizer_state_dict"])
-            load_scaler_state(run.scaler, checkpoint)
+        require(saved["best"], CHECKPOINT_CONTENT)
+        require(saved["conditions"], CONDITIONS_CONTENT)
         wrong = contradiction(saved)
+        for checkpoint in (saved["best"], saved):  # the run changes only if both of them fit
+            wrong = wrong or rehearsal_problem(run, checkpoint)
     if wrong:
         raise InputError(
             f"{path} can't be gone on with: {wrong}; it stays as it is; "
             "move it away, or choose another --out"
         )
+    load_states(run, saved)
     run.history, run.best = saved["history"], saved["best"]
     conditions: dict[str, Any] = saved["conditions"]
     return conditions
+
+
+def load_states(run: Run, checkpoint: Checkpoint) -> None:
+    """Give model, optimizer and scaler the numbers that a checkpoint has for them."""
+    run.model.load_state_dict(checkpoint["model_state_dict"])
+    run.optimizer.load_state_dict(checkpoint["optimizer_state_dict"])
+    load_scaler_state(run.scaler, checkpoint)
+
+
+def rehearsal_problem(run: Run, checkpoint: Checkpoint) -> str:
+    """What keeps another such run, on a CPU, from going on from a checkpoint; or nothing.
+
+    Raises:
+        Exception: Of many kinds; an optimizer loads whatever it is given, and fails in its step.
+    """
+    trial, own = start_run(torch.device("cpu"), run.amp_dtype, run.conditions), run.optimizer
+    load_states(trial, copy.deepcopy(checkpoint))
+    for name, value in trial.optimizer.param_groups[0].items():
+        if name != "params" and own.param_groups[0].get(name, value) != value:
+            return f"its optimizer has another {name} than this script's"
+    if len(trial.optimizer.state) != len(list(trial.model.parameters())):
+        return "its optimizer has not trained all of the weights, or has trained others"
+    batch = torch.ones(10, 1, 28, 28), torch.arange(10)
+    loss = train_one_epoch_amp(
+        *(trial.model, [batch, batch], trial.optimizer, nn.CrossEntropyLoss()),
+        *(trial.device, trial.amp_dtype, trial.scaler),
+    )
+    numbers = [torch.tensor(loss), *trial.model.parameters()]
+    return "" if all(n.isfinite().all() for n in numbers) else "two more steps lead to no number"
 
 
 def require(content: object, types: dict[str, type]) -> None:

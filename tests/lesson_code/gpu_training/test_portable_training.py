@@ -1,5 +1,6 @@
 """The portable training script: what it reports, saves, resumes and refuses."""
 
+import copy
 import errno
 import json
 import math
@@ -532,6 +533,18 @@ def save_without_best(path: Path) -> None:
     torch.save(last, path)
 
 
+def save_other_moments(path: Path) -> None:
+    """The optimizer's averages are of another shape, which only its next step would notice."""
+    last = load(path)
+    last["optimizer_state_dict"]["state"][0]["exp_avg"] = torch.ones(3)
+    torch.save(last, path)
+
+
+def save_other_conditions(path: Path) -> None:
+    """A tensor of several numbers, which is neither equal to a seed nor another one."""
+    torch.save(over(load(path), {"conditions": {"seed": torch.ones(3)}}), path)
+
+
 def save_lesson_checkpoint(path: Path) -> None:
     """The checkpoint of the lesson's section 8, under this script's name."""
     model = MNISTClassifier()
@@ -558,6 +571,8 @@ def make_folder(path: Path) -> None:
         pytest.param(save_lesson_checkpoint, id="the lesson's checkpoint"),
         pytest.param(save_another_model, id="another model"),
         pytest.param(save_without_best, id="incomplete"),
+        pytest.param(save_other_moments, id="another optimizer"),
+        pytest.param(save_other_conditions, id="conditions of another kind"),
         pytest.param(lambda path: torch.save(MNISTClassifier(), path), id="pickled model"),
         pytest.param(lambda path: torch.save(Malicious(), path), id="malicious checkpoint"),
         pytest.param(
@@ -595,6 +610,24 @@ CONTRADICTORY: dict[str, tuple[dict[str, Any], str]] = {
     "no number as the best": ({"best": {"accuracy": math.nan}}, "not the highest one"),
     "another best epoch": ({"best": {"epoch": 0}}, "loss and accuracy of its best epoch"),
     "a best epoch to come": ({"best": {"epoch": 7}}, "loss and accuracy of its best epoch"),
+    "a best epoch before the first": ({"best": {"epoch": -1}}, "loss and accuracy of its best"),
+    "a seed beyond all": ({"conditions": {"seed": 10**600}}, "no command gives a run its seed"),
+    "another learning rate": (
+        {"optimizer_state_dict": {"param_groups": [{"params": [*range(6)], "lr": 0.5}]}},
+        "its optimizer has another lr than this script's",
+    ),
+    "an optimizer that has trained more": (
+        {"optimizer_state_dict": {"state": {6: {"step": torch.tensor(5.0)}}}},
+        "its optimizer has not trained all of the weights",
+    ),
+    "squares below zero": (
+        {"optimizer_state_dict": {"state": {5: {"exp_avg_sq": torch.full((10,), -1.0)}}}},
+        "two more steps lead to no number",
+    ),
+    "weights beyond all": (
+        {"model_state_dict": {"fc3.bias": 3.4e37 * torch.arange(10)}},
+        "two more steps lead to no number",
+    ),
     "another last loss": ({"loss": 0.0}, "loss and accuracy of its last epoch"),
     "weights that are none": (
         {"model_state_dict": {"fc3.bias": torch.full((10,), math.nan)}},
@@ -610,7 +643,7 @@ CONTRADICTORY: dict[str, tuple[dict[str, Any], str]] = {
 def over(saved: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
     """A checkpoint with some values replaced, in dictionaries inside it as well."""
     return saved | {
-        key: over(saved[key], value) if isinstance(value, dict) else value
+        key: over(saved.get(key, {}), value) if isinstance(value, dict) else value
         for key, value in changes.items()
     }
 
@@ -633,6 +666,27 @@ def test_a_contradictory_checkpoint_is_refused_and_left_alone(
     assert says in message
     assert "move it away, or choose another --out" in message
     assert before == {file: file.read_bytes() for file in Path("saved_models").iterdir()}
+
+
+@pytest.mark.usefixtures("few_images")
+@pytest.mark.parametrize(
+    "changes",
+    [{"loss": 0.0}, {"optimizer_state_dict": {"state": {0: {"exp_avg": torch.ones(3)}}}}],
+    ids=["contradictory", "unfit"],
+)
+def test_a_refused_checkpoint_changes_no_run(changes: dict[str, Any]) -> None:
+    """Weights and moments of a run are those from before, however late the refusal comes."""
+    train("--epochs 1")
+    path = Path("saved_models/portable_last.pth")
+    torch.save(over(load(path), changes), path)
+    run = portable_training.start_run(torch.device("cpu"), None, {"seed": 0})
+    before = copy.deepcopy([run.model.state_dict(), run.optimizer.state_dict()])
+
+    with pytest.raises(InputError):
+        portable_training.resume(run, path)
+
+    assert same(before, [run.model.state_dict(), run.optimizer.state_dict()])
+    assert [] == run.history
 
 
 @pytest.mark.usefixtures("few_images")
