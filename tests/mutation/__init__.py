@@ -2,6 +2,10 @@
 
 operators   the changes
 mutants     a solution's mutants
-trying      what a unit's checks say of each, in forked processes
-__main__    the command, and its table
+processes   forked processes, each with an end
+trying      what a unit's checks say of each
+modules     the same of a module of ours and its tests, with a command of its own
+accepted    survivors that are as good, each with a reason
+table       what is printed, and the table
+__main__    the command
 """

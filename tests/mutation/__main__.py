@@ -8,10 +8,10 @@ import time
 from graders.answers import load
 from graders.checks import checks_in
 from graders.checks import unit as module
-from tests.mutation.accepted import accepted, as_listed
 from tests.mutation.mutants import mutants
-from tests.mutation.table import Row, write
-from tests.mutation.trying import Trial, fates, progress
+from tests.mutation.processes import progress
+from tests.mutation.table import Told
+from tests.mutation.trying import Trial, fates
 from tests.mutation.units import read
 
 REAL_ONLY = {"is_faster_where_there_is_much_to_compute"}  # a simulated GPU is slower than a CPU
@@ -43,29 +43,11 @@ def main() -> int:
     asked = [check for check in checks_in(asking) if check.run.__name__ not in REAL_ONLY]
     checks = [check for check in asked if options.gpu or not check.gpu]
     opened = getattr(asking, "opened", load)
-    listed = accepted(options.unit)
-    start, came = time.monotonic(), []
+    start, told = time.monotonic(), Told(options.unit)
     for trial, fate in fates(unit, checks, trials, options.jobs, opened):
-        came.append((trial.mutant, fate))
-        progress(len(came), len(trials))
-        if fate == "survived" and trial.mutant.key not in listed:
-            print(as_listed(trial.mutant.key), flush=True)
-    left = [mutant for mutant, fate in came if fate == "survived"]
-    unexplained = [mutant for mutant in left if mutant.key not in listed]
-    row = Row(
-        options.unit,
-        mutants=len(came),
-        killed=sum(fate == "killed" for _, fate in came),
-        on_a_gpu=sum(fate == "killed on a GPU" for _, fate in came),
-        equivalent=len(left) - len(unexplained),
-        survivors=len(unexplained),
-    )
-    print(f"{row} in {(time.monotonic() - start) / 60:.1f} minutes")
-    if not options.function:
-        for key in sorted(listed.keys() - {mutant.key for mutant in left}):
-            print(f"listed, and no survivor any more: {as_listed(key)}")
-        write(row)
-    return 1 if unexplained else 0
+        told.add(trial.mutant, fate)
+        progress(len(told.fates), len(trials))
+    return told.end((time.monotonic() - start) / 60, of_all=not options.function)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 import json
 import tomllib
+from functools import cache
 from pathlib import Path
 
 from tests.mutation.mutants import Key
@@ -9,6 +10,7 @@ from tests.mutation.mutants import Key
 EQUIVALENT = Path(__file__).parent / "equivalent"
 
 
+@cache
 def accepted(unit: str) -> dict[Key, str]:
     """Those of a unit: why no check need notice them, by what names a mutant."""
     path = EQUIVALENT / f"{unit}.toml"

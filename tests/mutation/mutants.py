@@ -43,6 +43,8 @@ def mutants(source: str, lines: Container[int]) -> list[Mutant]:
     places = wrapper.resolve(PositionProvider)
     found: dict[str, Mutant] = {}
     for part in wrapper.module.body:
+        if is_text(part):
+            continue
         name = part.name.value if isinstance(part, cst.FunctionDef | cst.ClassDef) else ""
         if not any(line in lines for line in range(*_ends(places[part]))):
             continue

@@ -5,6 +5,9 @@ from pathlib import Path
 import pytest
 
 from graders.checks import Check, require
+from tests.building import REPOSITORY
+from tests.graders.kept import SOURCES
+from tests.mutation import modules
 from tests.mutation.accepted import EQUIVALENT, accepted
 from tests.mutation.mutants import difference, mutants
 from tests.mutation.trying import Trial, fates
@@ -25,6 +28,16 @@ def larger(a, b):
     # BLANK 1.2: compare
     return a if a > b else b
     # END
+'''
+
+SMALLEST = '''"""A test of one number of a summary."""
+
+from results.summary import summarise
+
+
+def test_smallest() -> None:
+    """Of three."""
+    assert 1.0 == summarise([2.0, 1.0, 3.0]).smallest
 '''
 
 
@@ -79,11 +92,55 @@ def test_a_mutant_is_named_by_its_lines() -> None:
     assert ("", "b") == difference("a\nb", "a\nb\nb")
 
 
+def test_what_a_modules_tests_overlook_is_found(tmp_path: Path) -> None:
+    """The smallest sample has a test of its own, and none here says what is noisy."""
+    tests = tmp_path / "test_of_the_smallest.py"
+    tests.write_text(SMALLEST, encoding="utf-8")
+    module = "results.summary"
+    source = modules.file_of(module).read_text(encoding="utf-8")
+    samples = "median, {}, max(samples), spread, noisy={} > NOISY_SHARE * abs(median)"
+    wanted = [samples.format("samples", "spread"), samples.format("min(samples)", "first")]
+    tried = [mutant for mutant in modules.mutants_of(source) if mutant.new in wanted]
+    fates = {mutant.new: fate for mutant, fate in modules.fates(module, tried, [tests])}
+
+    assert dict(zip(wanted, ["killed", "survived"], strict=True)) == fates
+
+
+def test_a_module_that_fails_its_tests_is_no_measure(tmp_path: Path) -> None:
+    """Nor is one without a test."""
+    with pytest.raises(ValueError, match=r"results\.summary does not pass"):
+        list(modules.fates("results.summary", [], [tmp_path]))
+
+
+def test_what_changes_nothing_is_left_alone() -> None:
+    """Words for readers, decorators and the order of factors."""
+    source = "from dataclasses import dataclass\n\n@dataclass(frozen=True)\nclass A:\n    a = 1\n"
+    said = 'def f(a):\n    raise ValueError("not a number")\n'
+
+    assert {"a = 1"} == {mutant.old for mutant in modules.mutants_of(source)}
+    assert all("numberx" not in mutant.new for mutant in modules.mutants_of(said))
+    assert "(b * a)" not in {mutant.new for mutant in modules.mutants_of("c = a * b\n")}
+
+
+def test_a_modules_own_tests_come_first() -> None:
+    """Then those of its room, and then others that import it."""
+    found = modules.tests_of("results.summary")
+    results = REPOSITORY / "tests/results"
+
+    assert results / "test_summary.py" == found[0]
+    assert [path.parent for path in found[:3]] == [results] * 3
+    assert REPOSITORY / "tests/lesson_site/test_charts.py" in found
+
+
 @pytest.mark.parametrize("path", sorted(EQUIVALENT.glob("*.toml")), ids=lambda path: path.stem)
 def test_what_is_listed_is_still_a_mutant(path: Path) -> None:
     """A reason for what nobody can write any more is taken out."""
-    unit = read(path.stem)
-    keys = {mutant.key for mutant in mutants(unit.source, unit.todos)}
+    if path.stem in SOURCES:
+        unit = read(path.stem)
+        keys = {mutant.key for mutant in mutants(unit.source, unit.todos)}
+    else:
+        source = modules.file_of(path.stem).read_text(encoding="utf-8")
+        keys = {mutant.key for mutant in modules.mutants_of(source)}
 
     assert set() == accepted(path.stem).keys() - keys
     assert all(accepted(path.stem).values())
