@@ -12,6 +12,11 @@ CPU, CUDA = torch.device("cpu"), torch.device("cuda")
 TENSOR: Any = torch.Tensor
 DEVICE, IS_CUDA = TENSOR.device.__get__, TENSOR.is_cuda.__get__  # what asking for them calls
 MOVES = (torch.Tensor.to, torch.Tensor.cuda)
+NAMING = (
+    torch.device,
+    torch._C._nn._parse_to,
+)  # they place nothing; a module's `to` asks the latter
+COMPARISONS = {"eq", "ne", "__eq__", "__ne__"}  # of methods and functions alike
 
 
 class OnCuda(TorchFunctionMode):
@@ -19,11 +24,15 @@ class OnCuda(TorchFunctionMode):
 
     Attributes:
         moved: The shapes of those that were.
+        fetched: The shapes of those that were moved to the CPU.
+        compared: The shapes of those of which each number was compared with that of another.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self.moved: list[tuple[int, ...]] = []
+        self.fetched: list[tuple[int, ...]] = []
+        self.compared: list[tuple[int, ...]] = []
 
     def __torch_function__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
@@ -38,6 +47,13 @@ class OnCuda(TorchFunctionMode):
             self.moved.append(tuple(args[0].shape))
         if func is torch.Tensor.cuda:
             return args[0]
+        if func in NAMING:
+            return func(*args, **(kwargs or {}))
+        if func is torch.Tensor.cpu or (func is torch.Tensor.to and any(map(is_cpu, given))):
+            self.fetched.append(tuple(args[0].shape))
+        if getattr(func, "__name__", "") in COMPARISONS:
+            both = [tuple(value.shape) for value in args if isinstance(value, torch.Tensor)]
+            self.compared += both[:1] if both[1:] == both[:1] else []
         named = {name: placed(value) for name, value in (kwargs or {}).items()}
         return func(*map(placed, args), **named)
 
@@ -46,6 +62,11 @@ def is_cuda(value: object) -> bool:
     """Whether it is a CUDA device, or the name of one."""
     name = str(value) if isinstance(value, (str, torch.device)) else ""
     return name.startswith("cuda")
+
+
+def is_cpu(value: object) -> bool:
+    """Whether it is the CPU, or its name."""
+    return isinstance(value, (str, torch.device)) and str(value) == "cpu"
 
 
 def placed(value: Any) -> Any:

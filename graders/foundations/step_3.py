@@ -10,8 +10,9 @@ import math
 import random
 import re
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -27,7 +28,7 @@ from torch.utils.data import DataLoader, TensorDataset
 from graders.answers import error_text
 from graders.checks import CannotJudgeError, WrongAnswerError, require, todo
 from graders.folder import Folder, Result
-from graders.foundations.pretended import CPU, CUDA, pretended_cuda
+from graders.foundations.pretended import CPU, CUDA, is_cuda, pretended_cuda
 
 SCRIPT = "train_mnist.py"
 FOLDERS = ("data", "digits")
@@ -79,6 +80,7 @@ RESET = "reread Part 2, “When the loss goes bad after hundreds of batches”"
 SOFTMAX = "reread Part 3, “Softmax in front of the loss”"
 LOOP = "reread Part 4, “Five steps, and what makes them trustworthy”"
 FAIL_FAST = "reread Part 5, “Fail fast”"
+SEEDS = "reread Part 4, “What ties it together”"
 SNAPSHOT = "reread Part 4, “A snapshot of the whole run”"
 INSPECT = "reread Part 3, “Inspect before you train”"
 
@@ -271,13 +273,23 @@ def writes_what_it_measured(answer: Folder) -> None:
     script = answer.load(SCRIPT)
     losses = [round(random.uniform(0.1, 2.0), 4) for _ in range(2)]
     accuracies = [round(random.uniform(0.90, 0.92), 4) for _ in range(2)]
+    parts: list[Any] = []
+    seed = random.randint(20, 99)
     with scratch() as folder, silent() as printed:
         data = digits(answer)
         left, right = iter(losses), iter(accuracies)
-        stand_in(script, "train_one_epoch", lambda *_: next(left))
+
+        def train(model: Any, _: Any, criterion: Any, optimizer: Any, *__: Any) -> float:
+            parts[:] = [model, criterion, optimizer]
+            return next(left)
+
+        stand_in(script, "train_one_epoch", train)
         stand_in(script, "validate", lambda *_: next(right))
-        require_end(script, options_for(data, folder))
-        written = json.loads((folder / "m.json").read_text(encoding="utf-8"))["epochs"]
+        start = time.monotonic()
+        require_end(script, [*options_for(data, folder), "--seed", str(seed)])
+        took = time.monotonic() - start
+        metrics = json.loads((folder / "m.json").read_text(encoding="utf-8"))
+    written = metrics["epochs"]
     found = [(e["epoch"], e["training_loss"], e["validation_accuracy"]) for e in written]
     require(
         found == list(zip((1, 2), losses, accuracies, strict=True)),
@@ -285,6 +297,23 @@ def writes_what_it_measured(answer: Folder) -> None:
         f"{found}",
         f"epochs count from 1; {LOOP}",
     )
+    seconds = [epoch.get("seconds", math.nan) for epoch in written]
+    require(
+        all(each >= 0 for each in seconds) and sum(seconds) <= took,
+        f"the seconds of each epoch in the metrics, of {took:.2f} altogether",
+        f"{seconds}",
+        f"write_metrics says what an epoch has; {LOOP}",
+    )
+    for name, part in zip(("model", "loss", "optimizer"), parts, strict=True):
+        inside = part.modules() if isinstance(part, nn.Module) else [part]
+        require(
+            metrics.get(name) in {type(each).__name__ for each in inside},
+            f"{type(part).__name__} in the metrics as the {name}",
+            f"{metrics.get(name)}",
+            f"write_metrics says in which order it takes them; {LOOP}",
+        )
+    found_seed = metrics.get("seed")
+    require(found_seed == seed, f"the seed {seed} in the metrics", f"{found_seed}", SNAPSHOT)
     shown = printed.getvalue()
     require(
         all(f"{loss:.3f}" in shown or f"{loss:.4f}" in shown for loss in losses),
@@ -415,7 +444,10 @@ def validates(answer: Folder) -> None:
 
 @todo("3.3", VALIDATED, limit_s=CHECK_S)
 def validates_on_the_device(answer: Folder) -> None:
-    """Every batch is moved to the device that is given; CUDA is pretended."""
+    """Every batch is moved to the device that is given; CUDA is pretended.
+
+    Labels may stay where they are if the answers come there.
+    """
     script = answer.load(SCRIPT)
     for batch in (2, random.randint(3, 5)):
         features, labels = marked([1] * (batch + 1), [1] * (batch + 1))
@@ -423,6 +455,8 @@ def validates_on_the_device(answer: Folder) -> None:
         with pretended_cuda() as cuda:
             script.validate(Probe(), loader, CUDA)
         require_moved(cuda.moved, [(size, 1, 28, 28) for size in (batch, 1)])
+        if not cuda.fetched:
+            require_moved(cuda.moved, cuda.compared)
 
 
 def require_moved(moved: Sequence[tuple[int, ...]], shapes: Sequence[tuple[int, ...]]) -> None:
@@ -1000,18 +1034,24 @@ class Handed:
         training: For each epoch what `train_one_epoch` gets from its loader.
         validation: For each epoch what `validate` gets.
         criterion: The loss for training.
+        weights: All numbers of the model before the first epoch.
     """
 
     training: list[Batch] = field(default_factory=list)
     validation: list[Batch] = field(default_factory=list)
     criterion: nn.Module = field(default_factory=nn.Identity)
+    weights: torch.Tensor = field(default_factory=lambda: torch.empty(0))
 
 
 def options_for(data: Path, folder: Path) -> list[str]:
     """Two short epochs, with checkpoint and metrics in a folder of ours."""
+    return [*unlimited(data, folder), "--limit-train", "512", "--limit-val", "256"]
+
+
+def unlimited(data: Path, folder: Path) -> list[str]:
+    """The same over all images."""
     paths = {"--data": data, "--checkpoint": folder / "best.pt", "--metrics": folder / "m.json"}
-    limits = ["--epochs", "2", "--limit-train", "512", "--limit-val", "256"]
-    return [*(str(part) for pair in paths.items() for part in pair), *limits]
+    return [*(str(part) for pair in paths.items() for part in pair), "--epochs", "2"]
 
 
 def whole(loader: Any) -> Batch:
@@ -1024,7 +1064,9 @@ def handed_over(answer: Folder, *more: str) -> Handed:
     """Runs the script with a loop and a validation that only look at what they get."""
     data, script, handed = digits(answer), answer.load(SCRIPT), Handed()
 
-    def train(_: nn.Module, loader: Any, criterion: nn.Module, *__: Any) -> float:
+    def train(model: nn.Module, loader: Any, criterion: nn.Module, *_: Any) -> float:
+        if not handed.training:
+            handed.weights = flat(weights(model))
         handed.training.append(whole(loader))
         handed.criterion = criterion
         return 1.0
@@ -1158,6 +1200,38 @@ def trains_on_the_device(answer: Folder) -> None:
         require_moved(cuda.moved, shapes)
 
 
+class ReachedError(Exception):
+    """Ends a run where all is known that is asked."""
+
+
+@todo("3.8", OWN_BATCH, limit_s=CHECK_S)
+def moves_the_model(answer: Folder) -> None:
+    """The model is on the device that the loop is given; CUDA is pretended.
+
+    A run that has no digits, takes the CPU or needs more of CUDA than is pretended is not asked.
+    """
+    data, script = data_folder(answer), answer.load(SCRIPT)
+    if data is None:
+        return
+    shapes: list[tuple[int, ...]] = []
+
+    def train(model: nn.Module, _: Any, __: Any, ___: Any, device: Any) -> float:
+        if is_cuda(device):
+            shapes.extend(tuple(tensor.shape) for tensor in model.parameters())
+        raise ReachedError
+
+    stand_in(script, "train_one_epoch", train)
+    with scratch() as folder, silent(), pretended_cuda() as cuda, suppress(Exception):
+        script.run(script.parse_options(options_for(data, folder)))
+    stayed = [shape for shape in shapes if shape not in cuda.moved]
+    require(
+        not stayed,
+        "the model to be moved to the device of its batches",
+        f"parameters of shape {stayed} that stay behind",
+        "a GPU computes with what lies on it; reread Part 1, “Devices”",
+    )
+
+
 def weights(model: nn.Module) -> list[torch.Tensor]:
     """A copy of all parameters."""
     return [tensor.detach().clone() for tensor in model.parameters()]
@@ -1173,7 +1247,10 @@ SHUFFLED = "added: the training images come in a new order in every epoch"
 
 @todo("3.9", SHUFFLED, limit_s=CHECK_S)
 def shuffles(answer: Folder) -> None:
-    """Two epochs differ in order, two runs with one seed do not, and with another seed all does."""
+    """Two epochs differ in order, two runs with one seed do not, and with another seed all does.
+
+    The weights with which a run begins are drawn like the order.
+    """
     first = handed_once(answer)
     (_, early), (_, late) = first.training
     require(
@@ -1195,9 +1272,19 @@ def shuffles(answer: Folder) -> None:
         f"labels that begin {early[:5].tolist()} with both",
         f"the seed is an option; {LOADER}",
     )
+    require(
+        torch.equal(first.weights, again.weights) and not torch.equal(first.weights, other.weights),
+        "a model that begins with the same weights where the seed is the same, and only there",
+        f"weights that begin {[w.weights[:2].tolist() for w in (first, again)]} with one seed, "
+        f"{other.weights[:2].tolist()} with another",
+        f"a seed comes before the first draw; {SEEDS}",
+    )
 
 
-@todo("3.10", "added: what trains does not validate, and the test files wait", limit_s=CHECK_S)
+APART = "added: what trains does not validate, and the test files wait"
+
+
+@todo("3.10", APART, limit_s=CHECK_S)
 def keeps_them_apart(answer: Folder) -> None:
     """The images that choose an epoch are no training images, and neither are test images."""
     handed, data = handed_once(answer), digits(answer)
@@ -1223,6 +1310,28 @@ def keeps_them_apart(answer: Folder) -> None:
         "512 training and 256 validation images, where the limits are these",
         f"{counts[0]} and {counts[1]}",
         f"each limit has its part; {DATA}",
+    )
+
+
+@todo("3.10", APART, limit_s=CHECK_S)
+def needs_no_limits(answer: Folder) -> None:
+    """Who names no limit trains and validates all the same; the first batches are looked at."""
+    data, script = digits(answer), answer.load(SCRIPT)
+    counts: dict[str, int] = {}
+
+    def first(part: str, loader: Any, result: float) -> float:
+        counts[part] = len(next(iter(loader))[1])
+        return result
+
+    stand_in(script, "train_one_epoch", lambda _, loader, *__: first("training", loader, 1.0))
+    stand_in(script, "validate", lambda _, loader, *__: first("validation", loader, 0.9))
+    with scratch() as folder, silent():
+        ended, said = ended_with(script, unlimited(data, folder))
+    require(
+        ended == "its end" and counts.keys() == {"training", "validation"} and all(counts.values()),
+        "a run to its end without --limit-train and --limit-val",
+        f"{ended}: {said or counts}",
+        f"a limit that is not given is None; {DATA}",
     )
 
 
