@@ -2,7 +2,6 @@
 
 import json
 import shutil
-import subprocess
 import sys
 import zipfile
 from pathlib import Path
@@ -23,6 +22,7 @@ from lesson_site.postbuild.bundle import (
     pack_notebook,
 )
 from tests.building import REPOSITORY
+from tests.warm import Parent
 
 SUBSET = REPOSITORY / "lesson_code" / "mnist_subset"
 
@@ -54,7 +54,7 @@ def test_the_lab_unpacks_to_its_folder(tmp_path: Path) -> None:
     assert digits | {f"{layout.FOLDER}/{name}" for name in given} <= names
 
 
-def test_the_exercises_are_graded_where_they_are_unpacked(tmp_path: Path) -> None:
+def test_the_exercises_are_graded_where_they_are_unpacked(tmp_path: Path, warm: Parent) -> None:
     """Nothing of this repository is needed beside the archive of the lab."""
     archive = pack_exercises(site_with(EXERCISES_PAGE, tmp_path), REPOSITORY / "lesson_code")
     assert archive is not None
@@ -62,7 +62,7 @@ def test_the_exercises_are_graded_where_they_are_unpacked(tmp_path: Path) -> Non
     folder = tmp_path / "gpu-lab"
 
     command = [sys.executable, "-m", "lesson_code.lab", "check", "1", "01_gpu_basics.py"]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    done = warm.run(command, cwd=folder)
 
     assert 1 == done.returncode
     assert "TODO 1.1 choose a device: NOT DONE YET" in done.stdout
@@ -70,7 +70,7 @@ def test_the_exercises_are_graded_where_they_are_unpacked(tmp_path: Path) -> Non
 
 
 def test_the_measuring_archive_is_enough_to_measure(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, warm: Parent
 ) -> None:
     """Unpacked anywhere, it lists the cases; the notebook knows the address if the build does."""
     site = site_with(MEASURING_NOTEBOOK, tmp_path)
@@ -81,7 +81,7 @@ def test_the_measuring_archive_is_enough_to_measure(
     assert archive is not None
     zipfile.ZipFile(archive).extractall(tmp_path)
     command = [sys.executable, "-m", "benchmarks", "list"]
-    done = subprocess.run(command, cwd=tmp_path / archive.stem, capture_output=True, text=True)
+    done = warm.run(command, cwd=tmp_path / archive.stem)
 
     assert 0 == done.returncode, done.stderr
     assert "launches: " in done.stdout
@@ -92,7 +92,7 @@ def test_the_measuring_archive_is_enough_to_measure(
 
 
 @pytest.mark.parametrize("target", ["my_model:training", "lesson_code.forecast.examples:gpt2"])
-def test_the_forecast_runs_where_it_is_unpacked(tmp_path: Path, target: str) -> None:
+def test_the_forecast_runs_where_it_is_unpacked(tmp_path: Path, target: str, warm: Parent) -> None:
     """The shown model and the examples are forecast with nothing of this repository beside."""
     archive = pack_forecast(site_with(FORECAST_PAGE, tmp_path), REPOSITORY / "lesson_code")
     assert archive is not None
@@ -100,8 +100,9 @@ def test_the_forecast_runs_where_it_is_unpacked(tmp_path: Path, target: str) -> 
 
     command = [sys.executable, "-m", "lesson_code.forecast", target, "--json", "forecast.json"]
     folder = tmp_path / "forecast-your-gpu"
-    subprocess.run(command, cwd=folder, capture_output=True, check=True)
+    done = warm.run(command, cwd=folder)
 
+    assert 0 == done.returncode, done.stderr
     content = json.loads((folder / "forecast.json").read_text(encoding="utf-8"))
     assert target == content["model"]
     assert 1 == len(content["steps"])
