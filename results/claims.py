@@ -16,6 +16,7 @@ from results.store import Store
 TOKEN = re.compile(
     r"\s*(?:(?P<number>\d+(?:\.\d+)?)|(?P<name>[a-z_][\w.]*)|(?P<sign><=|>=|[-+*/()<>]))"
 )
+LONGEST, DEEPEST = 1000, 20  # characters; parentheses and signs within each other
 COMPARISONS: dict[str, Callable[[float, float], bool]] = {
     "<": operator.lt,
     "<=": operator.le,
@@ -38,6 +39,8 @@ def holds(claim: str, store: Store) -> bool | None:
         ClaimError: If it does not follow the grammar.
         FigureError: If a name is unknown.
     """
+    if len(claim) > LONGEST:
+        raise ClaimError(f"{claim[:40]!r}…: a claim has at most {LONGEST} characters; say less")
     tokens = _tokens(claim)
     names = {text for kind, text in tokens if kind == "name"}
     if not names:
@@ -76,6 +79,7 @@ class _Reader:
     def __init__(self, tokens: list[tuple[str, str]], values: dict[str, float]) -> None:
         self.tokens = tokens
         self.values = values
+        self.depth = 0
 
     def comparison(self) -> bool:
         left = self._sum()
@@ -110,12 +114,14 @@ class _Reader:
             return float(text)
         if kind == "name":
             return self.values[text]
-        if text == "-":
-            return -self._atom()
-        if text != "(":
+        if text not in ("-", "("):
             raise ClaimError(f"expected a number or a figure, found {text!r}")
-        value = self._sum()
-        if self._next("a closing parenthesis")[1] != ")":
+        self.depth += 1
+        if self.depth > DEEPEST:
+            raise ClaimError(f"more than {DEEPEST} parentheses or signs are within each other")
+        value = -self._atom() if text == "-" else self._sum()
+        self.depth -= 1
+        if text == "(" and self._next("a closing parenthesis")[1] != ")":
             raise ClaimError("a parenthesis is not closed")
         return value
 
