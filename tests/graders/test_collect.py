@@ -318,6 +318,14 @@ def test_a_folder_with_nothing_in_it_is_refused(
     assert 1 == said.count("\n")
 
 
+def test_a_note_alone_is_nothing_to_grade(room: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What belongs beside an answer makes no row of the table by itself."""
+    hand(room / "ada", "passed", file="debugging-note.md")
+
+    assert 2 == collect(room, ask=ask)
+    assert "has nothing to grade; put a folder for each learner in it" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("place", [".", "no-folder/table.csv"])
 def test_a_table_that_cannot_be_written_is_refused_first(
     place: str, room: Path, capsys: pytest.CaptureFixture[str]
