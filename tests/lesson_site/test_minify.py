@@ -17,11 +17,18 @@ from lesson_site.postbuild.minify import (
     ("css", "expected"),
     [
         ('/* a\n * b */\na { content: "/* no */"; } /* c */', 'a{content:"/* no */"}'),
-        ("a :is(b, c) > d { left: calc(1px - 2em) }", "a :is(b,c)>d{left:calc(1px - 2em)}"),
-        ("a::after { content: ';} : ,' / ''; }", 'a:after{content:";} : ,"/""}'),
         (
-            "@media (min-width: 9em) {\n  a { top: 1px; }\n}",
-            "@media (width>=9em){a{top:1px}}",
+            "a :is(b, c) > d { top: 0; left: calc(1px - 2px) }",
+            "a :is(b,c) > d{top:0;left:calc(1px - 2px)}",
+        ),
+        ('a::after { content: ";} : ," / ""; }', 'a::after{content:";} : ," / ""}'),
+        (
+            "@media screen and (min-width: 9em) {\n  a { top: 0; }\n}",
+            "@media screen and (min-width:9em){a{top:0}}",
+        ),
+        (
+            "a { animation: fade linear; animation-timeline: scroll(self); }",
+            "a{animation:fade linear;animation-timeline:scroll(self)}",
         ),
     ],
 )
