@@ -159,26 +159,44 @@ def text_of(found: list[Graded]) -> str:
 
 
 def cell(one: Graded) -> str:
-    """How far somebody is, such as ``"3/6: 1.3 wrong, 1.5 not done yet"``."""
+    """How many TODOs passed of those that could be judged, such as ``"3/6"``."""
     if one.problem:
         return "not graded" if one.handed_in else "–"
-    passed = sum(outcome.state == "passed" for outcome in one.outcomes)
-    left = dict.fromkeys(f"{o.todo} {o.state}" for o in one.outcomes if o.state != "passed")
-    return f"{passed}/{len(one.outcomes)}" + (f": {', '.join(left)}" if left else "")
+    judged = [outcome for outcome in one.outcomes if outcome.state != "cannot be judged here"]
+    return f"{sum(outcome.state == 'passed' for outcome in judged)}/{len(judged)}"
 
 
 def notes(found: list[Graded]) -> list[str]:
-    """What a number can't say: what was not graded, which reports differ, which files are equal."""
+    """What a number can't say.
+
+    That is which TODOs did not pass, what was not graded, which reports differ, which files are
+    equal, and, once for all learners, what this machine can't judge.
+    """
     said = []
     for one in found:
         place = f"{printable(one.learner)}, {one.unit.name}"
         if one.handed_in and one.problem:
             said.append(f"{place}: not graded: {printable(one.problem)}")
+        left = {state: todos(one, state) for state in ("wrong", "not done yet")}
+        if not one.problem and any(left.values()):
+            states = (f"{state} {', '.join(of)}" for state, of in left.items() if of)
+            said.append(f"{place}: {'; '.join(states)}")
         if one.report.startswith("differs"):
             said.append(f"{place}: the learner's report {printable(one.report)}")
         if one.same_as:
             said.append(f"{place}: the same bytes as {printable(', '.join(one.same_as))}")
-    return said
+    unjudged: dict[str, dict[str, None]] = {}
+    for one in found:
+        for todo in todos(one, "cannot be judged here"):
+            unjudged.setdefault(one.unit.name, {})[todo] = None
+    return said + [
+        f"{unit}: cannot be judged here: {', '.join(of)}" for unit, of in unjudged.items()
+    ]
+
+
+def todos(one: Graded, state: str) -> list[str]:
+    """The numbers of the TODOs that are in a state, each once."""
+    return list(dict.fromkeys(o.todo for o in one.outcomes if o.state == state))
 
 
 def write(found: list[Graded], table: Path) -> None:
