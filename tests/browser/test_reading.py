@@ -11,6 +11,7 @@ from lesson_site.postbuild.documents import read_documents
 from lesson_site.postbuild.sizes import WITHOUT_BUDGET
 from tests.browser.conftest import LOOKS, addresses, new_context
 
+CLOSED = {"disabled": "", "aria-disabled": "true"}
 LONG_MS = 50
 TRACED = ["devtools.timeline", "disabled-by-default-devtools.timeline"]
 BUDGET_BLOCKING_MS = 150
@@ -119,6 +120,31 @@ def test_the_next_page_comes_without_a_new_document(page: Page, site: str) -> No
     assert page.evaluate("window.__same_document")
     assert [] == page.evaluate("window.__violations")
     assert [] == stopped
+
+
+@pytest.mark.parametrize("attribute", CLOSED)
+@pytest.mark.parametrize("kind", ["md-button", "md-button md-button--primary"])
+def test_a_closed_button_looks_the_same_under_the_pointer(
+    page: Page, site: str, kind: str, attribute: str
+) -> None:
+    """Another ground would take the contrast from its muted words."""
+    page.goto(site)
+    page.evaluate(
+        """([kind, name, value]) => {
+          const button = document.createElement("button");
+          Object.assign(button, { className: kind, textContent: "Closed" });
+          button.setAttribute(name, value);
+          document.querySelector("article h1").after(button);
+        }""",
+        [kind, attribute, CLOSED[attribute]],
+    )
+    button = page.get_by_role("button", name="Closed")
+    looks = "(it) => [getComputedStyle(it).color, getComputedStyle(it).backgroundColor]"
+    before = button.evaluate(looks)
+    button.hover(force=True)
+
+    assert button.evaluate("(it) => it.matches(':hover')")
+    assert before == button.evaluate(looks)
 
 
 def blocking_ms(browser: Browser, address: str, script: str = "") -> float:
