@@ -13,6 +13,7 @@ import re
 import sys
 import time
 from collections.abc import Iterator
+from functools import cache
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import CodeType
@@ -27,6 +28,7 @@ from tests.mutation.table import Fate, Told
 
 KEPT = re.compile(r"\s*(@|if TYPE_CHECKING)|\w+ = Literal\[")
 PROSE = re.compile(r"""(["'])(?:(?!\1).)* (?:(?!\1).)*\1""")
+SHOWN = ("try_", "print_")  # functions whose output a page shows, and a test of its own compares
 SITE = ("browser", "site", "assets")
 WARM = ("hypothesis", "jsonschema", "torchvision")  # what many tests import, and nothing of ours
 OPTIONS = (
@@ -40,11 +42,12 @@ def mutants_of(source: str) -> list[Mutant]:
     """Those of a module that could make it do something else."""
     lines = enumerate(source.splitlines(), start=1)
     tried = {number for number, line in lines if not KEPT.match(line)} - _docstrings(source)
-    done = _done(source)
     return [
         mutant
         for mutant in mutants(source, tried)
-        if PROSE.sub("", mutant.old) != PROSE.sub("", mutant.new) and done != _done(mutant.source)
+        if PROSE.sub("", mutant.old) != PROSE.sub("", mutant.new)
+        and not mutant.function.startswith(SHOWN)
+        and _done(mutant.source) not in ("", _done(source))
     ]
 
 
@@ -68,9 +71,13 @@ class _Sorted(ast.NodeTransformer):
         return node
 
 
+@cache
 def _done(source: str) -> str:
-    """What names all that a source does."""
-    return ast.dump(_Sorted().visit(ast.parse(source)))
+    """What names all that a source does; empty if Python can't read it."""
+    try:
+        return ast.dump(_Sorted().visit(ast.parse(source)))
+    except SyntaxError:
+        return ""
 
 
 def file_of(module: str) -> Path:
