@@ -1,5 +1,7 @@
 """Statistics of known samples, and what two measurements give together."""
 
+from collections.abc import Callable
+
 import pytest
 
 from results import summary
@@ -41,6 +43,7 @@ def test_one_outlier_of_five_does_not_make_a_measurement_noisy() -> None:
 
     assert not disturbed.noisy
     assert disturbed.largest == 9.0
+    assert 1.01 == disturbed.median
 
 
 def test_no_samples_are_refused() -> None:
@@ -73,3 +76,60 @@ def test_zero_above_the_line_is_a_number_and_below_it_none() -> None:
     assert summary.ratio(Estimate(0.0, 2.0), Estimate(4.0, 1.0)) == Estimate(0.0, 0.5)
     with pytest.raises(ZeroDivisionError):
         summary.ratio(Estimate(4.0), Estimate(0.0))
+
+
+@pytest.mark.parametrize("of", [summary.ratio, summary.share, summary.saving, summary.difference])
+@pytest.mark.parametrize(("first", "second"), [(False, False), (True, False), (False, True)])
+def test_what_rests_on_a_noisy_measurement_is_noisy(
+    of: Callable[[Estimate, Estimate], Estimate], first: bool, second: bool
+) -> None:
+    """Whichever of the two it is."""
+    found = of(Estimate(30.0, noisy=first), Estimate(40.0, noisy=second))
+
+    assert (first or second) == found.noisy
+
+
+@pytest.mark.parametrize("of", [summary.share, summary.saving])
+def test_the_spread_of_a_percentage_is_one(of: Callable[[Estimate, Estimate], Estimate]) -> None:
+    """Relative spreads of 3 % and 4 % make one of 5 %, which is 3.75 of 75."""
+    found = of(Estimate(30.0, 0.9), Estimate(40.0, 1.6))
+
+    assert pytest.approx(3.75) == found.spread
+
+
+def test_no_spread_is_below_zero() -> None:
+    """Whatever the sign of what is divided by."""
+    found = summary.ratio(Estimate(3.0, 0.5), Estimate(-2.0))
+
+    assert (-1.5, 0.25) == (found.value, found.spread)
+
+
+def test_a_timed_entry_has_a_rate() -> None:
+    """Its amount over its time, as far off as the time is."""
+    entry = {
+        **{"median": 2.0, "smallest": 1.5, "largest": 2.5, "spread": 0.5, "noisy": True},
+        **{"samples": [1.5, 2.0, 2.5], "amount": 10},
+    }
+
+    assert Estimate(5.0, 1.25, noisy=True) == summary.rate(entry)
+    with pytest.raises(KeyError, match="amount"):
+        summary.rate({name: value for name, value in entry.items() if name != "amount"})
+
+
+def test_an_entry_is_reduced_to_any_of_its_statistics() -> None:
+    """What is said of all samples stays beside it."""
+    entry = {
+        **{"median": 2.0, "smallest": 1.5, "largest": 2.5, "spread": 0.5, "noisy": True},
+        "samples": [1.5, 2.0, 2.5],
+    }
+
+    assert Estimate(2.0, 0.5, True, 3, 1.5, 2.5) == summary.estimate(entry)
+    assert Estimate(1.5, 0.5, True, 3, 1.5, 2.5) == summary.estimate(entry, "smallest")
+
+
+@pytest.mark.parametrize(("spread", "noisy"), [(15.0, False), (15.1, True)])
+def test_noise_below_zero_is_measured_alike(spread: float, noisy: bool) -> None:
+    """Samples around minus one hundred are noisy as those around one hundred are."""
+    samples = [-100 - spread, -100 - spread / 2, -100.0, -100 + spread / 2, -100 + spread]
+
+    assert noisy == summarise(samples).noisy
