@@ -5,10 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from graders.checks import checks_in, unit
 from graders.foundations import step_4, step_6
+from graders.foundations.step_3 import opened
+from graders.judging import judge
 from graders.outcome import Outcome
 from lesson_code.foundations.lab import layout
-from tests.graders.kept import SOURCES, lay_out, outcomes
+from tests.graders.kept import SOURCES, kept_answer, lay_out, outcomes
 
 UNITS = [name for name in SOURCES if name.startswith("foundations.")]
 STEP_3 = "foundations.step_3"
@@ -63,6 +66,16 @@ def test_without_digits_nothing_counts_as_passed(tmp_path: Path) -> None:
         found["3.11"].says,
     )
     assert "passed" == found["3.8"].state
+
+
+def test_weights_without_a_seed_are_noticed_whatever_was_asked_before(tmp_path: Path) -> None:
+    """Each check begins from one seed, and a run that several look at is made in the first."""
+    path = kept_answer(STEP_3, "weights_without_a_seed").write(tmp_path)
+    script = opened(path)
+    asked = {check.run.__name__: check for check in checks_in(unit(STEP_3))}
+
+    assert "passed" == judge(asked["takes_cross_entropy"], script, path).state
+    assert "wrong" == judge(asked["shuffles"], script, path).state
 
 
 def test_changed_digits_are_noticed(tmp_path: Path) -> None:
