@@ -92,7 +92,7 @@ def ladder_limit(entries: Entries, device: str) -> float | None:
     fastest = max((rate.value for rate in products if rate), default=None)
     copy = entries.get("copies", {}).get(f"{device}_copy")
     copied = copy.rate() if copy else None
-    if rung is None or rung.amount is None or copied is None or fastest is None:
+    if rung is None or not rung.amount or copied is None or fastest is None:
         return None
     samples = round(rung.amount)
     arithmetic_s = linear_layers_training_flop([784, 256, 128, 10], samples) / fastest

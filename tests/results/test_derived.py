@@ -21,6 +21,33 @@ def test_crossover_is_the_width_from_which_on_the_gpu_wins() -> None:
     assert derived.smallest_speedup(cells) == 0.5
     assert derived.smallest_winning_width(cells[:2], batch_size=64) is None
     assert derived.largest_speedup([cell(64, 64, 1, None)]) is None
+    assert derived.smallest_speedup([cell(64, 64, 1, None)]) is None
+
+
+def test_a_crossover_is_that_of_one_batch_size() -> None:
+    """Cells of another one say nothing, whichever device was faster in them."""
+    cells = [cell(64, 16, 1, 9), cell(64, 64, 3, 2), cell(64, 256, 9, 1), cell(64, 1024, 1, 9)]
+
+    assert [None, 64, 64, None] == [
+        derived.smallest_winning_width(cells, size) for size in (16, 64, 256, 1024)
+    ]
+
+
+def test_a_figure_is_computed_from_the_sweep_of_a_file() -> None:
+    """By its name, with what a figure gives it; a file without a sweep has none."""
+    entries = entries_of(
+        "step_sweep",
+        width_64__batch_64__cpu=2.0,
+        width_64__batch_64__cuda=1.0,
+        width_256__batch_64__cpu=2.0,
+        width_256__batch_64__cuda=0.5,
+    )
+
+    assert 64 == derived.FUNCTIONS["smallest_winning_width"](entries, batch_size=64)
+    assert derived.FUNCTIONS["smallest_winning_width"](entries, batch_size=16) is None
+    assert 4.0 == derived.FUNCTIONS["largest_speedup"](entries)
+    assert 2.0 == derived.FUNCTIONS["smallest_speedup"](entries)
+    assert derived.FUNCTIONS["smallest_speedup"]({}) is None
 
 
 def entries_of(case: str, **seconds: float) -> Entries:

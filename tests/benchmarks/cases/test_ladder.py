@@ -243,6 +243,15 @@ def test_without_a_ceiling_there_is_no_limit(case: str) -> None:
     assert ladder_limit(machine("cuda", 1.0, 1.0), "cpu") is None
 
 
+def test_a_rung_that_names_no_images_has_no_limit() -> None:
+    """Nothing would take no time, and each rung infinitely many times as long."""
+    entries = machine("cpu", 1.0, 1.0)
+    entries["ladder"]["cpu_textbook"] = entry([3.0], "s", device="cpu")
+
+    assert ladder_limit(entries, "cpu") is None
+    assert ladder_distance(entries, "cpu_fused") is None
+
+
 @pytest.mark.gpu
 @pytest.mark.filterwarnings("ignore:This DataLoader will create:UserWarning")  # on two cores
 @pytest.mark.timeout(600)
