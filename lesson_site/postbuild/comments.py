@@ -1,10 +1,11 @@
-"""Scripts without their comments."""
+"""Scripts as tree-sitter reads them, and without their comments."""
 
 from collections.abc import Iterator
-from functools import cache
 
 import tree_sitter_javascript
 from tree_sitter import Language, Node, Parser
+
+LANGUAGE = Language(tree_sitter_javascript.language())
 
 
 def without_comments(script: str) -> str:
@@ -12,7 +13,7 @@ def without_comments(script: str) -> str:
     source = script.encode()
     end = len(source)
     parts = []
-    for comment in reversed(list(_comments(_parser().parse(source).root_node))):
+    for comment in reversed(list(_comments(tree_of(script)))):
         start, stop = comment.start_byte, comment.end_byte
         line = source.rfind(b"\n", 0, start) + 1
         if not source[line:start].strip() and source[stop : stop + 1] in (b"\n", b""):
@@ -22,9 +23,9 @@ def without_comments(script: str) -> str:
     return b"".join([source[:end], *reversed(parts)]).decode()
 
 
-@cache
-def _parser() -> Parser:
-    return Parser(Language(tree_sitter_javascript.language()))
+def tree_of(script: str) -> Node:
+    """A script as tree-sitter reads it."""
+    return Parser(LANGUAGE).parse(script.encode()).root_node
 
 
 def _comments(node: Node) -> Iterator[Node]:

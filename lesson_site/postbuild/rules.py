@@ -1,29 +1,61 @@
 """The theme's style sheets without the rules that nothing on the site can match.
 
 The theme styles blogs, banners, keys and much more that a page of this site never has, and every
-page loads it. A rule stays if each class that it asks for is a word of some page or script.
+page loads it. A selector stays if for each of its parts some element of a page has the tag, the
+classes and the attributes that the part asks for, or may get them from a script: each word in a
+text of the theme's scripts or of ours may become a class of anything, and each word an attribute.
 """
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from html import unescape
 from pathlib import Path
+from typing import Any
+
+import tinycss2
+from tree_sitter import Query, QueryCursor
 
 from lesson_site.files import write_whole
+from lesson_site.postbuild.comments import LANGUAGE, tree_of
 
 SHEETS = "assets/stylesheets/*.css"
-SPEAKERS = ("**/*.html", "**/*.js", "**/*.mjs", "**/*.svg")
+OUR_SHEETS = ("assets/*.css", "assets/mission/*.css", "assets/elements/*/*.css")
+# What lies in `assets/vendor` brings its own style, or makes no elements.
+SCRIPTS = ("assets/javascripts/*.js", "assets/javascripts/workers/*.js")
+OUR_SCRIPTS = ("assets/lesson.js", "assets/elements/**/*.js")
+DATA = "assets/data/*.json"  # from which scripts make elements
 JOINED = ("main", "palette")  # in the order in which the theme names them
 SOURCE_MAP = re.compile(r"/\*# sourceMappingURL=[^*]*\*/\s*")
 WORD = re.compile(r"[\w-]+")
+NAME = re.compile(r"(?<![\w.-])[\w-]+")  # a selector in a script looks for a class, and makes none
+TEXTS = Query(LANGUAGE, "[(string_fragment) (template_string)] @text")
+# What the theme's script makes only where a page has something, and what a page has then.
+MADE_FOR = {
+    "md-annotation": r"""class=["']?[^"'>]*\bannotate\b|content\.code\.annotate""",
+    "md-mermaid": r"""class=["']?[^"'>]*\bmermaid\b""",
+    "md-source": r"""data-md-component=["']?source\b""",
+    "md-tag": r"""class=["']?[^"'>]*\bmd-tags?\b|"tags": *\{""",
+    "md-version": r""""version": *\{""",
+}
+TAB = re.compile(r"\.tabbed-set>input:nth-child\((\d+)\)")
+TAB_NAME = re.compile(r"""<input\b[^>]*\bname=["']?(__tabbed_[\w-]+)""")
 # Scripts join some names from two parts, the first of which ends so: `tabbed-control--` and `next`.
 BEGINNING = re.compile(r"[\w-]+(?:--|__)")
 PIECE = re.compile(r""""(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^{};"']+|.""", re.DOTALL)
 NESTING = ("@media", "@supports", "@layer")
-FUNCTION = re.compile(r":[\w-]+\((?:[^()]|\([^()]*\))*\)")
-ATTRIBUTE = re.compile(r"\[[^\]]*\]")
+INLINE_SCRIPT = re.compile(r"<script\b[^>]*>(.*?)</script>", re.DOTALL)
+VALUE = r"""\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'=<>`]+))"""
+TAG = re.compile(rf"""<([a-zA-Z][\w-]*)((?:\s+[^\s"'<>/=]+(?:{VALUE})?)*)\s*/?>""")
+ATTRIBUTE = re.compile(rf"""([^\s"'<>/=]+)(?:{VALUE})?""")
+BY_PAGES_ALONE = ("dir",)  # the theme's script reads it, and no script sets it
 CLASS = re.compile(r"\.([\w-]+)")
-TO_THE_LEFT = re.compile(r"\bdir=[\"']?rtl")
+BRACKETS = re.compile(r"\[[^\]]*\]|\((?:[^()]|\([^()]*\))*\)")
+PROPERTY = re.compile(r"--[\w-]+")
+OF_ALTERNATIVES = ("is", "where", "has", "matches", "-webkit-any", "-moz-any")
+
+Element = tuple[str, frozenset[str], tuple[tuple[str, str], ...]]
 
 
 @dataclass(frozen=True)
@@ -39,24 +71,119 @@ class Rule:
     body: "str | list[Rule]"
 
 
+@dataclass
+class Part:
+    """What a selector asks of one element.
+
+    Attributes:
+        tag: Its tag; empty for any.
+        classes: Its classes.
+        attributes: Name, operator and value of its attributes; no operator asks for the name alone.
+        others: Lists of selectors in brackets, of each of which one has to match.
+    """
+
+    tag: str = ""
+    classes: set[str] = field(default_factory=set)
+    attributes: list[tuple[str, str, str]] = field(default_factory=list)
+    others: list[list[list["Part"]]] = field(default_factory=list)
+
+
+class Known:
+    """What elements of the site have, and what scripts may give them."""
+
+    def __init__(self, pages: Iterable[str], scripts: Iterable[str], data: Iterable[str] = ()):
+        """Read the pages, the scripts, and texts from which scripts make elements."""
+        tags: set[tuple[str, str]] = set()
+        said = set(scripts)
+        made: set[str] = set()
+        self.tabs = 0
+        for page in pages:
+            tags.update((found[0], found[1]) for found in TAG.findall(page))
+            said.update(INLINE_SCRIPT.findall(page))
+            made.update(name for name, sign in MADE_FOR.items() if re.search(sign, page))
+            self.tabs = max([self.tabs, *Counter(TAB_NAME.findall(page)).values()])
+        for text in [*data, *(unescape(rest) for _, rest in tags if "&lt;" in rest)]:
+            tags.update((found[0], found[1]) for found in TAG.findall(text.replace('\\"', '"')))
+        self.unmade = tuple(sorted(MADE_FOR.keys() - made))
+        self.words = {word for text in said for word in WORD.findall(text)}
+        self.spoken = {word for text in said for word in _names(text)}
+        self.beginnings = {word for word in self.spoken if BEGINNING.fullmatch(word)}
+        self.having: defaultdict[str, set[Element]] = defaultdict(set)
+        for tag, rest in tags:
+            element = _element(tag, rest)
+            for sign in _signs(*element):
+                self.having[sign].add(element)
+
+    def may_match(self, selector: str) -> bool:
+        """Whether each part of a selector may be an element."""
+        tab = TAB.search(selector)
+        if tab and int(tab[1]) > self.tabs:
+            return False
+        names = CLASS.findall(BRACKETS.sub("", selector))
+        if not all(f".{name}" in self.having or self._spoken(name) for name in names):
+            return False  # the same, and sooner
+        return all(map(self._may_be, _parts(tinycss2.parse_component_value_list(selector))))
+
+    def _may_be(self, part: Part) -> bool:
+        if not all(any(all(map(self._may_be, one)) for one in each) for each in part.others):
+            return False
+        fixed = [name for name in part.classes if not self._spoken(name)]
+        asked = [each for each in part.attributes if not self._settable(*each)]
+        if not fixed and not asked and (not part.tag or part.tag in self.words):
+            return True  # a script may make it, or make it of anything
+        signs = _signs(part.tag, fixed, [(name, value) for name, _, value in asked])
+        candidates = min((self.having.get(sign, set()) for sign in signs), key=len)
+        return any(
+            part.tag in ("", tag)
+            and classes.issuperset(fixed)
+            and all(_has(dict(attributes), *each) for each in asked)
+            for tag, classes, attributes in candidates
+        )
+
+    def _spoken(self, name: str) -> bool:
+        """Whether a script may give this class, or join it from two parts."""
+        if name.startswith(self.unmade):
+            return False
+        beginning = BEGINNING.match(name)
+        return name in self.spoken or (beginning is not None and beginning[0] in self.beginnings)
+
+    def _settable(self, name: str, operator: str, value: str) -> bool:
+        """Whether a script may give an element this attribute."""
+        if name in BY_PAGES_ALONE:
+            return False
+        in_script = "".join(word.capitalize() for word in name.removeprefix("data-").split("-"))
+        names = {name, in_script[:1].lower() + in_script[1:]}
+        if not names & self.words:
+            return False
+        return operator != "=" or value in self.spoken
+
+
 def drop_unmatched_rules(site: Path) -> None:
     """Take out of the theme's style sheets what no page of ``site`` can match.
 
-    A second time changes nothing.
+    Then custom properties that nothing asks for any more go as well. A second time changes nothing.
     """
-    sheets = list(site.glob(SHEETS))
+    sheets = {path: path.read_text(encoding="utf-8") for path in sorted(site.glob(SHEETS))}
     if not sheets:
         return
-    texts = [
-        path.read_text(encoding="utf-8") for find in SPEAKERS for path in sorted(site.glob(find))
-    ]
-    words = {word for text in texts for word in WORD.findall(text)}
-    to_the_left = any(TO_THE_LEFT.search(text) for text in texts if "<html" in text)
-    for sheet in sheets:
-        css = sheet.read_text(encoding="utf-8")
-        short = matched(css, words, to_the_left)
-        if short != css:
-            write_whole(sheet, short)
+    scripts = _texts(site, *SCRIPTS, *OUR_SCRIPTS)
+    pages = _texts(site, "**/*.html")
+    known = Known(pages, scripts, _texts(site, DATA))
+    short = {path: matched(css, known) for path, css in sheets.items()}
+    elsewhere = {name for text in scripts for name in PROPERTY.findall(text)}
+    elsewhere -= {name for name in elsewhere if name.removeprefix("--").startswith(known.unmade)}
+    elsewhere.update(
+        name for text in (*_texts(site, *OUR_SHEETS), *pages) for name in _asked_for(text)
+    )
+    while True:
+        asked = elsewhere.union(*map(_asked_for, short.values()))
+        less = {path: without_properties(css, asked) for path, css in short.items()}
+        if less == short:
+            break
+        short = less
+    for path, css in short.items():
+        if css != sheets[path]:
+            write_whole(path, css)
 
 
 def join_sheets(site: Path) -> None:
@@ -78,21 +205,8 @@ def join_sheets(site: Path) -> None:
     palette.unlink()
 
 
-def matched(css: str, words: set[str], to_the_left: bool = False) -> str:
-    """A style sheet without the rules whose classes are not among ``words``.
-
-    Args:
-        css: The style sheet.
-        words: Every word of the site's pages and scripts.
-        to_the_left: Whether a page is written from right to left.
-    """
-    beginnings = {word for word in words if BEGINNING.fullmatch(word)}
-
-    def can_match(selector: str) -> bool:
-        if not to_the_left and "[dir=rtl]" in selector:
-            return False
-        asked = CLASS.findall(ATTRIBUTE.sub("", FUNCTION.sub("", selector)))
-        return all(name in words or _begins(name, beginnings) for name in asked)
+def matched(css: str, known: Known) -> str:
+    """A style sheet without the rules that match nothing of what is known."""
 
     def kept(rules: list[Rule]) -> Iterator[str]:
         for rule in rules:
@@ -103,17 +217,138 @@ def matched(css: str, words: set[str], to_the_left: bool = False) -> str:
             elif rule.head.startswith("@"):
                 yield f"{rule.head}{{{rule.body}}}" if rule.body else rule.head
             else:
-                selectors = [each for each in _split(rule.head) if can_match(each)]
+                selectors = [one for one in _split(rule.head, ",") if known.may_match(one)]
                 if selectors:
                     yield f"{','.join(selectors)}{{{rule.body}}}"
 
-    return "".join(kept(_parse(iter(PIECE.findall(css)))))
+    return "".join(kept(_rules(css)))
 
 
-def _begins(name: str, beginnings: set[str]) -> bool:
-    """Whether a script may join this name from two parts."""
-    found = BEGINNING.match(name)
-    return found is not None and found[0] in beginnings
+def without_properties(css: str, asked: set[str]) -> str:
+    """A style sheet that declares no custom properties but those that are asked for."""
+
+    def kept(rules: list[Rule]) -> Iterator[str]:
+        for rule in rules:
+            if isinstance(rule.body, list):
+                inside = "".join(kept(rule.body))
+                if inside:
+                    yield f"{rule.head}{{{inside}}}"
+            elif rule.head.startswith("@"):
+                yield f"{rule.head}{{{rule.body}}}" if rule.body else rule.head
+            else:
+                lines = [
+                    line
+                    for line in _split(rule.body, ";")
+                    if line.strip() and not _declares_another(line, asked)
+                ]
+                if lines:
+                    yield f"{rule.head}{{{';'.join(lines)}}}"
+
+    return "".join(kept(_rules(css)))
+
+
+def _declares_another(declaration: str, asked: set[str]) -> bool:
+    name = declaration.partition(":")[0].strip()
+    return name.startswith("--") and name not in asked
+
+
+def _asked_for(css: str) -> set[str]:
+    """The custom properties whose values a style sheet asks for."""
+    return set(re.findall(r"var\(\s*(--[\w-]+)", css))
+
+
+def _texts(site: Path, *patterns: str) -> list[str]:
+    paths = {path for pattern in patterns for path in site.glob(pattern)}
+    return [path.read_text(encoding="utf-8") for path in sorted(paths)]
+
+
+def _names(script: str) -> Iterator[str]:
+    """The words in a script's texts that may be names of classes."""
+    for text in QueryCursor(TEXTS).captures(tree_of(script)).get("text", []):
+        yield from NAME.findall((text.text or b"").decode())
+
+
+def _element(tag: str, rest: str) -> Element:
+    """What a page writes between the brackets of a tag."""
+    attributes = {
+        found[0].lower(): unescape(found[1] or found[2] or found[3])
+        for found in ATTRIBUTE.findall(rest)
+    }
+    classes = frozenset(attributes.pop("class", "").split())
+    return tag.lower(), classes, tuple(sorted(attributes.items()))
+
+
+def _signs(
+    tag: str, classes: Iterable[str], attributes: Iterable[tuple[str, str]]
+) -> Iterator[str]:
+    """By what an element is found: its tag, its classes, and the names of its attributes."""
+    if tag:
+        yield tag
+    yield from (f".{name}" for name in classes)
+    yield from (f"[{name}" for name, _ in attributes)
+
+
+def _has(attributes: dict[str, str], name: str, operator: str, value: str) -> bool:
+    """Whether an element has an attribute as a selector asks for it."""
+    if name not in attributes:
+        return False
+    has = attributes[name]
+    return {
+        "": True,
+        "=": has == value,
+        "~=": value in has.split(),
+        "|=": has == value or has.startswith(f"{value}-"),
+        "^=": has.startswith(value),
+        "$=": has.endswith(value),
+        "*=": value in has,
+    }[operator]
+
+
+def _parts(values: list[Any]) -> list[Part]:
+    """The parts of a selector, between which spaces and combinators stand."""
+    parts = [Part()]
+    waiting = iter(values)
+    for value in waiting:
+        if value.type == "whitespace" or value == ">" or value == "+" or value == "~":
+            parts.append(Part())
+        elif value.type == "ident":
+            parts[-1].tag = value.value.lower()
+        elif value.type == "hash":
+            parts[-1].attributes.append(("id", "=", value.value))
+        elif value == ".":
+            parts[-1].classes.add(next(waiting).value)
+        elif value.type == "[] block":
+            parts[-1].attributes.append(_attribute(value.content))
+        elif value == ":":
+            pseudo = next(waiting)
+            if pseudo == ":":
+                pseudo = next(waiting)
+            if pseudo.type == "function" and pseudo.lower_name in OF_ALTERNATIVES:
+                parts[-1].others.append(_alternatives(pseudo.arguments))
+    return parts
+
+
+def _alternatives(values: list[Any]) -> list[list[Part]]:
+    """The selectors of a list in brackets."""
+    found: list[list[Any]] = [[]]
+    for value in values:
+        if value == ",":
+            found.append([])
+        else:
+            found[-1].append(value)
+    return [_parts(one) for one in found]
+
+
+def _attribute(content: list[Any]) -> tuple[str, str, str]:
+    """Name, operator and value of what stands in square brackets."""
+    name, *rest = [value for value in content if value.type != "whitespace"]
+    operator = "".join(value.value for value in rest if value.type == "literal")
+    texts = [value.value for value in rest if value.type in ("ident", "string", "number")]
+    return name.value.lower(), operator, str(texts[0]) if texts else ""
+
+
+def _rules(css: str) -> list[Rule]:
+    return _parse(iter(PIECE.findall(css)))
 
 
 def _parse(pieces: Iterator[str]) -> list[Rule]:
@@ -147,14 +382,14 @@ def _block(pieces: Iterator[str]) -> str:
     return text
 
 
-def _split(head: str) -> list[str]:
-    """The selectors of a list, whose commas in brackets divide nothing."""
-    selectors = [""]
+def _split(text: str, at: str) -> list[str]:
+    """A list's entries; what separates them divides nothing in brackets or in quotes."""
+    entries = [""]
     depth = 0
-    for letter in head:
-        depth += {"(": 1, "[": 1, ")": -1, "]": -1}.get(letter, 0)
-        if letter == "," and not depth:
-            selectors.append("")
+    for piece in re.findall(r""""[^"]*"|'[^']*'|[^"'()\[\],;]+|.""", text, re.DOTALL):
+        depth += {"(": 1, "[": 1, ")": -1, "]": -1}.get(piece, 0)
+        if piece == at and not depth:
+            entries.append("")
         else:
-            selectors[-1] += letter
-    return selectors
+            entries[-1] += piece
+    return entries

