@@ -129,6 +129,9 @@ def test_a_broken_build_publishes_nothing(tool: str, part: str, tmp_path: Path) 
     [
         ("grow", "make", ".venv/.pages"),
         ("grow", ".venv/bin/python", "tests.grown"),
+        ("ask", "make", "build"),
+        ("ask", "npm", "tests/lighthouse"),
+        ("ask", ".venv/bin/python", "tests.lighthouse site"),
         ("check", ".ci/run", ""),
         ("recordings", "make", ".venv/.test"),
         ("recordings", ".venv/bin/python", "record --all --check"),
@@ -147,10 +150,11 @@ def test_a_job_that_tests_is_red_when_a_step_of_it_is(
 ) -> None:
     """Whichever command fails, and nothing after it lets the job pass."""
     machine = Machine(tmp_path / "a", dict(MAIN))
-    for name in ("make", "go", "python", ".venv/bin/python", ".ci/run"):
+    for name in ("make", "go", "npm", "python", ".venv/bin/python", ".ci/run"):
         machine.stub(name, {part: "exit 1"} if name == tool else {})
 
-    [workflow] = [name for name in ("ci.yml", "growth.yml") if job in read(name)["jobs"]]
+    files = ("ci.yml", "growth.yml", "lighthouse.yml")
+    [workflow] = [name for name in files if job in read(name)["jobs"]]
     results = machine.run(workflow)
 
     assert "failure" == results[job]

@@ -1,0 +1,1 @@
+"""What Lighthouse says of the finished site, and which of its points no page may lose."""
