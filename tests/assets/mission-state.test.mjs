@@ -134,6 +134,17 @@ test("the mission takes over what the checks of its page keep", () => {
   assert.equal(problemOf(taken, payload), "");
 });
 
+test("a check's time in another zone is taken over as the mission writes times", () => {
+  const store = new MemoryStore();
+  saveEntry(store, CHECKS, ASKED[0], { kind: "choice", value: 4, text: "about 24 GB", at: "2026-11-22T14:00:00+02:00" });
+  const taken = state();
+
+  agree(store, taken);
+
+  assert.equal(taken.act1.locked_at, AT);
+  assert.equal(problemOf(taken, payload), "");
+});
+
 test("a prediction from before the questions were checks counts, and its check is given it", () => {
   const store = new MemoryStore();
   const old = state(first, second);

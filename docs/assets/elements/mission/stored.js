@@ -241,7 +241,8 @@ export function agree(store, state) {
   for (const [id, act] of Object.entries(QUESTIONS)) {
     const { prediction, locked_at: at } = state[act];
     const entry = entries[id];
-    if (entry) predict(state, id, Number(entry.value), entry.at);
+    // A record may write a time in another zone, which no state of ours has.
+    if (entry) predict(state, id, Number(entry.value), new Date(entry.at).toISOString());
     else if (at) {
       const old = act === "act1" ? { kind: "choice", value: LETTERS.indexOf(String(prediction)) + 1 } : { kind: "number", value: prediction };
       given = saveEntry(store, CHECKS, id, { ...old, text: "", at }) || given;

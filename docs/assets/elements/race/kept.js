@@ -10,6 +10,8 @@ import { RACERS } from "./race.js";
 
 const LONGEST = 300; // characters of a name
 const MOST_SAMPLES = 100;
+const SHORTEST_S = 1e-9; // than which no result file has a time
+const LONGER = 1.05; // result-checks.js: what samples may take beyond the whole
 
 /** @param {unknown} value @returns {value is number} */
 const isTime = (value) => typeof value === "number" && Number.isFinite(value) && value > 0;
@@ -31,9 +33,10 @@ function isPoint(value) {
     (adapter === null || isText(adapter)) &&
     typeof software === "boolean" &&
     RACERS.some((known) => known === racer && known === facts.racer) &&
-    Array.isArray(samples) && samples.length > 0 && samples.length <= MOST_SAMPLES && samples.every(isTime) &&
+    Array.isArray(samples) && samples.length > 0 && samples.length <= MOST_SAMPLES && samples.every((sample) => isTime(sample) && sample >= SHORTEST_S) &&
     [threads, lasted, loops, warmupMs].every(isTime) &&
     (readS === null || isTime(readS)) &&
+    samples.reduce((sum, sample) => sum + sample, 0) * Number(loops) <= LONGER * Number(lasted) &&
     Number.isFinite(last) &&
     Date.parse(String(at)) > 0
   );
