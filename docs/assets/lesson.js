@@ -167,7 +167,16 @@ const pages = /** @type {{document$?: {subscribe(next: () => void): void}}} */ (
 if (pages) pages.subscribe(onPage);
 else onPage();
 
+// Asking how wide something is makes the browser lay the page out, so that is done once a frame.
+let nextFrame = 0;
+const completeSoon = () => {
+  nextFrame ||= requestAnimationFrame(() => {
+    nextFrame = 0;
+    completeTheme();
+  });
+};
+
 // Material adds its buttons and the boxes around tables late, so this watches for them.
-new MutationObserver(completeTheme).observe(document.body, { childList: true, subtree: true });
-addEventListener("resize", completeTheme);
-completeTheme();
+new MutationObserver(completeSoon).observe(document.body, { childList: true, subtree: true });
+addEventListener("resize", completeSoon);
+completeSoon();

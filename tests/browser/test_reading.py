@@ -122,6 +122,30 @@ def test_the_next_page_comes_without_a_new_document(page: Page, site: str) -> No
     assert [] == stopped
 
 
+def test_wide_things_are_measured_once_a_frame(page: Page, site: str) -> None:
+    """However often a page changes in it; what is too wide can then be scrolled by keys."""
+    page.goto(site + "gpu-training/device-aware-loop/", wait_until="networkidle")
+
+    asked = page.evaluate("""async () => {
+      const frame = () => new Promise(requestAnimationFrame);
+      const box = document.createElement("div");
+      let asked = 0;
+      box.className = "md-typeset__scrollwrap";
+      Object.defineProperty(box, "scrollWidth", { get: () => (asked += 1, 5000) });
+      await frame();
+      document.querySelector("article").append(box);
+      for (let change = 0; change < 20; change += 1) {
+        box.append("word ");
+        await null; // who watches for changes is told
+      }
+      await frame();
+      await frame();
+      return [asked, box.getAttribute("tabindex")];
+    }""")
+
+    assert [1, "0"] == asked
+
+
 @pytest.mark.parametrize("attribute", CLOSED)
 @pytest.mark.parametrize("kind", ["md-button", "md-button md-button--primary"])
 def test_a_closed_button_looks_the_same_under_the_pointer(
