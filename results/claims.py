@@ -127,7 +127,7 @@ class _Reader:
 
     def _next(self, expected: str) -> tuple[str, str]:
         if not self.tokens:
-            raise ClaimError(f"ends where {expected} should stand")
+            raise ClaimError(f"ends where {expected} should come")
         return self.tokens.pop(0)
 
     def _sees(self, *signs: str) -> bool:

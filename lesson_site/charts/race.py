@@ -93,7 +93,7 @@ def finding(curves: Sequence[Curve]) -> str:
     if browser_cpu.measured or browser_gpu.measured:
         sentences.append(_crossing("In the browser", browser_cpu, browser_gpu))
     else:
-        sentences.append("No browser’s race is recorded here; yours can stand beside it.")
+        sentences.append("No browser’s race is recorded here; yours can be drawn here.")
     noise = noise_warning([rate for curve in curves for rate in curve.rates.values()])
     return " ".join(filter(None, sentences)) + noise
 

@@ -88,7 +88,7 @@ class ReadChecks(Preprocessor):
             try:
                 if _answers(start):
                     if index >= check_end:
-                        raise PageError("stands outside a check")
+                        raise PageError("is outside a check")
                     continue
                 if start["name"].lower() == "after":
                     self._find(start["rest"])
@@ -211,7 +211,7 @@ class CheckBlock(Block):
         answers = self.question.findall("details[@class='check-answer']")
         if len(answers) != 1:
             where = line_of(current_page(self.md), f"id: {self.check.id}")
-            raise PageError(f"{where}: check: its answer must not stand in a list or a box")
+            raise PageError(f"{where}: check: its answer must not be in a list or a box")
         if self.check.rows:
             block.append(_rows(self.check))
         elif self.check.choices:
@@ -339,7 +339,7 @@ class AllRead(Treeprocessor):
         for check in self.reader.checks.values():
             where = line_of(current_page(self.md), f"id: {check.id}")
             raise PageError(
-                f"{where}: check: it stands where no block can; put an empty line before it, and "
+                f"{where}: check: no block can begin here; put an empty line before it, and "
                 "keep it out of HTML"
             )
 

@@ -17,7 +17,7 @@ from lesson_site.mission.tables import TABLES, static_table
 # What a reader without JavaScript finds in place of an instrument; the section has the numbers of
 # all three, of the laptop in a sentence.
 WITHOUT_SCRIPT = (
-    'This instrument needs JavaScript. Its numbers stand in <a href="#all-numbers">all numbers as '
+    'This instrument needs JavaScript. Its numbers are in <a href="#all-numbers">all numbers as '
     "tables</a>."
 )
 # The same where answers are asked for, and no table has them.

@@ -354,7 +354,7 @@ def test_cells_run_in_order_in_one_process(learner: Page, built: tuple[Path, str
     third.get_by_role("button", name="Run on this machine").click()
     question = third.locator(".run-question")
 
-    expect(question).to_contain_text("What stands above this cell and has not run yet runs first")
+    expect(question).to_contain_text("that have not run yet run first")
     folder = built[0].parent / "runs" / "notebook"
     for code in (f'work_in("{folder}")', *SOURCES.values()):
         expect(question).to_contain_text(code)

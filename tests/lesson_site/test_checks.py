@@ -502,14 +502,14 @@ MISTAKES = {
     "an answer without end": (CHOICE.replace("first.\n///\n", "first.\n"), "has no end"),
     "an answer with a title": (CHOICE.replace("/// answer", "/// answer | So"), "nothing behind"),
     "as many slashes as the check": (CHOICE.replace("////", "///"), "with fewer slashes"),
-    "an answer alone": ("/// answer\nText\n///\n", "stands outside a check"),
+    "an answer alone": ("/// answer\nText\n///\n", "is outside a check"),
     "an answer in a list": (
         CHOICE.replace("Which *one*?", "- a list").replace(
             "/// answer\nThe first.\n///", "    /// answer\n    The first.\n    ///"
         ),
-        "its answer must not stand in a list",
+        "its answer must not be in a list",
     ),
-    "a check inside HTML": (f"<div>\n{CHOICE}</div>\n", "stands where no block can"),
+    "a check inside HTML": (f"<div>\n{CHOICE}</div>\n", "no block can begin here"),
 }
 
 

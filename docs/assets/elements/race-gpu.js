@@ -23,7 +23,7 @@ const LEAD =
   "Your browser trains the lesson’s model: at each size first on your CPU, then on your GPU, never on both at once. " +
   "Nothing is loaded before you press the button, and nothing leaves your browser. Close what else keeps the machine busy.";
 const ONE_THREAD = ["This page came without cross-origin isolation, so the CPU races with one thread. ", "make live", " serves it with more."];
-const UNABLE = "This browser cannot race: it has no WebAssembly or no workers. The recorded times on this page stand without it.";
+const UNABLE = "This browser cannot race: it has no WebAssembly or no workers. The recorded times on this page need neither.";
 const MISSING = "A part of the race did not come; reload the page and try again.";
 
 /** @template {keyof HTMLElementTagNameMap} Tag @param {Tag} tag @param {object} properties @param {(Node | string)[]} children */

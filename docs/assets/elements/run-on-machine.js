@@ -124,8 +124,8 @@ export class RunOnMachine extends HTMLElement {
 
   /** @param {Step[]} steps */
   #openQuestion(steps) {
-    const earlier = steps.length > 1 ? "What stands above this cell and has not run yet runs first, in order. " : "";
-    const device = kernel.device ?? "the GPU if PyTorch finds one, or else the processor; its name stands under the output";
+    const earlier = steps.length > 1 ? "Cells above this one that have not run yet run first, in order. " : "";
+    const device = kernel.device ?? "the GPU if PyTorch finds one, or else the processor; its name is under the output";
     this.#asked = steps.map(({ code }) => code);
     this.#code.textContent = this.#asked.join("\n\n");
     this.#where.textContent = `${earlier}Device: ${device}.`;

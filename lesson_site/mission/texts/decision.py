@@ -3,7 +3,7 @@
 from lesson_site.mission.controls import PRECISION
 
 MESSAGES: dict[str, str] = {
-    "record.stands": "The analyzer stands at {configuration}.",
+    "record.stands": "The analyzer shows {configuration}.",
     "record.nothing": "Nothing is recorded yet.",
     "record.recorded": "Recorded: {configuration}.",
     "record.spoken": "Configuration recorded.",
@@ -26,12 +26,12 @@ MESSAGES: dict[str, str] = {
     "export.missing": "The file can be made once this is done:",
     "export.ready": "Everything is done: the file holds your predictions, your decision and what "
     "you reached on the laptop.",
-    "export.not_yet": "Not yet: what stands above comes first.",
+    "export.not_yet": "Not yet: do what is above first.",
     "export.saved": "Saved as {file}. {kept}",
     "export.copied": "Copied. {kept}",
-    "export.not_copied": "Your browser did not let this page copy. The text stands below; copy it "
+    "export.not_copied": "Your browser did not let this page copy. The text is below; copy it "
     "from there. {kept}",
-    "export.shown": "The text stands below. {kept}",
+    "export.shown": "The text is below. {kept}",
     "export.kept": "It is in your design ledger in this browser too.",
     "export.not_kept": "This browser does not keep it, so keep the file.",
     "import.here": "Your design ledger holds a decision of {date}.",

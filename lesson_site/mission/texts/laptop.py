@@ -48,7 +48,7 @@ MESSAGES = {
     "There is no undo: going back is a move.",
     # What stands beside the bar
     "laptop.name": "Training memory on the laptop GPU, {total} GB of {budget} GB, {verdict}",
-    "laptop.description": "From left to right: {parts}. The line of this card stands at {budget} "
+    "laptop.description": "From left to right: {parts}. The line of this card is at {budget} "
     "GB, the axis ends at {axis} GB.",
     "laptop.static": "Static part",
     "laptop.rest": "Activations",

@@ -156,7 +156,7 @@ function parsedOnce(text, levels) {
     if (token === "}" || token === "]") keys.pop();
     if (!token.startsWith('"') || tokens[index + 1] !== ":") continue;
     const key = JSON.parse(token);
-    if (keys.at(-1)?.has(key) || /\p{Surrogate}/u.test(key)) throw new Error("a key stands twice, or is no text");
+    if (keys.at(-1)?.has(key) || /\p{Surrogate}/u.test(key)) throw new Error("a key is there twice, or is not text");
     keys.at(-1)?.add(key);
   }
   return JSON.parse(text);

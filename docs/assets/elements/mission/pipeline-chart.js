@@ -221,7 +221,7 @@ export function memory(row, budget, says) {
   const parts = row.verdict === "over" ? ["model over", "activations over"] : ["model", "activations"];
   return drawing(
     `Memory: ${says}`,
-    `From left to right: model and optimizer ${row.model_gb} GB, activations ${row.activations_gb} GB; the line stands at ${budget} GB, the axis ends at ${row.axis} GB.`,
+    `From left to right: model and optimizer ${row.model_gb} GB, activations ${row.activations_gb} GB; the line is at ${budget} GB, the axis ends at ${row.axis} GB.`,
     90,
     svg("g", { transform: `translate(${before ? -5 : 5})` }, text(14, `${budget} GB`, { x: line, class: `strong ${before ? "end" : ""}` })),
     text(14, `${row.axis} GB`, { x: "100%", class: "muted end" }),

@@ -80,7 +80,7 @@ const PAYLOAD_VERSION = 1;
 const PAYLOAD_PARTS = ["controls", "ledger", "laptop", "messages", "pipeline", "predictions", "reflections"];
 const NO_PAYLOAD =
   "The mission’s numbers could not be loaded, so its instruments stay closed, and what you kept is untouched. " +
-  "Its tables stand at the end of this page.";
+  "Its tables are at the end of this page.";
 const SAVE_AFTER_MS = 250;
 const SAY_AFTER_MS = 300;
 
