@@ -2,7 +2,6 @@
 
 import json
 import os
-import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -77,19 +76,12 @@ print(json.dumps(found))
 """
 
 
-def torchrun(processes: int, *options: str, **environment: str) -> list[str]:
-    """What the script prints when torchrun starts it."""
+def torchrun(warm: Parent, processes: int, *options: str, **environment: str) -> list[str]:
+    """What the script prints when torchrun starts it; torchrun itself is a fork."""
     command = [*TORCHRUN, f"--nproc-per-node={processes}"]
     command += ["-m", "lesson_code.lab.data_parallel", *options]
-    ran = subprocess.run(
-        command,
-        cwd=REPOSITORY,
-        env={**os.environ, "OMP_NUM_THREADS": "1", **environment},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", **environment}
+    ran = warm.run(command, cwd=REPOSITORY, env=environment)
     assert 0 == ran.returncode, ran.stderr
     return ran.stdout.splitlines()
 
@@ -112,13 +104,15 @@ def forgetting(warm: Parent) -> dict[str, Any]:
     return found
 
 
-def test_two_processes_give_the_weights_of_one(tmp_path: Path, one_thread: None) -> None:
+def test_two_processes_give_the_weights_of_one(
+    tmp_path: Path, one_thread: None, warm: Parent
+) -> None:
     """Started by torchrun, both ranks end bit-equal, and one process with both batches is near."""
     one, two = tmp_path / "one.pt", tmp_path / "two.pt"
     single = alone(tmp_path, ONE)
     torch.save(single.parameters, one)
 
-    said = torchrun(2, "--save", str(two), "--compare", str(one), CUDA_VISIBLE_DEVICES="")
+    said = torchrun(warm, 2, "--save", str(two), "--compare", str(one), CUDA_VISIBLE_DEVICES="")
 
     assert "2 processes, gloo, cpu" == said[0]
     assert "weights of all ranks equal, bit for bit: yes" == said[-2]
@@ -299,9 +293,9 @@ def test_a_ring_step_by_step_sends_what_the_formula_says() -> None:
 
 
 @pytest.mark.gpu
-def test_one_gpu_trains_through_nccl() -> None:
+def test_one_gpu_trains_through_nccl(warm: Parent) -> None:
     """The same command takes the GPU where there is one for each process."""
-    said = torchrun(1, "--batch", "64")
+    said = torchrun(warm, 1, "--batch", "64")
 
     assert "1 process, nccl, cuda" == said[0]
     assert said[-1].endswith("yes")
