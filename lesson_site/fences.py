@@ -64,11 +64,17 @@ def fence(**known: bool) -> Callable[[Format], Format]:
                 return draw(source, options, md)
             except Exception as problem:
                 # superfences turns any other exception into a plain code block, and goes on
-                raise PageError(f"{where}: {language}: {problem}") from problem
+                raise PageError(f"{where}: {language}: {_in_words(problem)}") from problem
 
         return formatter
 
     return decorate
+
+
+def _in_words(problem: Exception) -> str:
+    """What went wrong in a fence, on one line."""
+    said = " ".join(str(problem).split())
+    return f"its body is no YAML: {said}" if isinstance(problem, yaml.YAMLError) else said
 
 
 def keep_options(
@@ -179,7 +185,7 @@ def compare_sections(source: str, options: Options, md: Markdown) -> str:
     ``reasons`` lists for each added line its ``line`` (enough of it to be unique), ``why``, and,
     where it takes the place of another, what it ``replaces``.
     """
-    body = yaml.safe_load(source)
+    body = _comparison_of(source)
     before, after = read_section(body["before"]), read_section(body["after"])
     lines = compare(before.lines, after.lines)
     changes = _changes(lines, body["reasons"])
@@ -191,6 +197,31 @@ def compare_sections(source: str, options: Options, md: Markdown) -> str:
         ("What changed", f'<p class="compare-count">{_count(lines, changes)}</p>{_list(changes)}'),
     ]
     return _tabs(body["before"] + body["after"], panes)
+
+
+def _comparison_of(source: str) -> dict[str, Any]:
+    """The body of a comparison, whose parts are of the right kinds."""
+    body = yaml.safe_load(source)
+    if not isinstance(body, dict) or body.keys() != {"before", "after", "labels", "reasons"}:
+        raise PageError("its body has before, after, labels and reasons, and nothing else")
+    for name in ("before", "after"):
+        if not isinstance(body[name], str):
+            raise PageError(f"{name} names a section, such as gpu_training/loop_cpu.py:loop")
+    labels, reasons = body["labels"], body["reasons"]
+    if not _are_texts(labels) or len(labels) != 2:
+        raise PageError("labels are two texts, one for each side")
+    for reason in reasons if isinstance(reasons, list) else [None]:
+        if not isinstance(reason, dict) or not {"line", "why"} <= reason.keys():
+            raise PageError("reasons are a list, and each has a line and why")
+        if not _are_texts(list(reason.values())):
+            raise PageError(
+                f"the reason for the line {reason['line']!r} has a part that is no text"
+            )
+    return body
+
+
+def _are_texts(values: object) -> bool:
+    return isinstance(values, list) and all(isinstance(value, str) for value in values)
 
 
 def _highlighted(section: Section, marked: list[int] | None = None, kind: str = "added") -> str:

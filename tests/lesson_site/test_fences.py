@@ -152,8 +152,13 @@ def test_lines_that_are_only_added_are_counted_in_words(markdown: Markdown) -> N
         (compare(REASONS.replace("y = f(x)", "y = h(x)")), "is not among the removed lines"),
         (compare(REASONS.replace("replaces: y = f(x), ", "")), "what replaces the removed line"),
         (compare(REASONS + "  - {line: q, why: Left.}\n"), "4 reasons are given for 3 added"),
-        (compare("\nreasons: [\n"), "lesson-compare: "),
-        (compare("\n"), "lesson-compare: "),
+        (compare("\nreasons: [\n"), "page.md:1: lesson-compare: its body is no YAML: [^\n]+$"),
+        (compare("\n"), "lesson-compare: its body has before, after, labels and reasons"),
+        ("```lesson-compare\ntext\n```", "its body has before, after, labels and reasons"),
+        (compare().replace("tiny/after.py:loop", "7"), "lesson-compare: after names a section"),
+        (compare().replace("[Before, After]", "[Before, 1]"), "labels are two texts"),
+        (compare("\nreasons: [x]\n"), "reasons are a list, and each has a line and why"),
+        (compare(REASONS.replace("x.to", "[x]")), "the reason for the line .* is no text"),
     ],
 )
 def test_a_mistake_in_a_fence_stops_the_page(markdown: Markdown, page: str, said: str) -> None:
