@@ -123,8 +123,18 @@ def test_an_entry_is_reduced_to_any_of_its_statistics() -> None:
         "samples": [1.5, 2.0, 2.5],
     }
 
-    assert Estimate(2.0, 0.5, True, 3, 1.5, 2.5) == summary.estimate(entry)
-    assert Estimate(1.5, 0.5, True, 3, 1.5, 2.5) == summary.estimate(entry, "smallest")
+    kept = {"spread": 0.5, "noisy": True, "samples": 3, "smallest": 1.5, "largest": 2.5}
+
+    assert Estimate(value=2.0, **kept) == summary.estimate(entry)
+    assert Estimate(value=1.5, **kept) == summary.estimate(entry, "smallest")
+
+
+def test_a_number_alone_is_exact() -> None:
+    """It rests on no sample, and nothing about it is noisy."""
+    alone = Estimate(2.0)
+
+    assert (0.0, 0, False) == (alone.spread, alone.samples, alone.noisy)
+    assert (0.0, 0.0) == (alone.smallest, alone.largest)
 
 
 @pytest.mark.parametrize(("spread", "noisy"), [(15.0, False), (15.1, True)])

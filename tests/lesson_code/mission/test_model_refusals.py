@@ -1,5 +1,6 @@
 """The model is pure, and says in one sentence what it does not accept."""
 
+import inspect
 import subprocess
 import sys
 from collections.abc import Callable
@@ -161,6 +162,8 @@ def test_the_pipeline_knows_five_batches(batch: int) -> None:
         lambda x: mfu_from_throughput(1, x, 1),
         lambda x: mfu_from_throughput(1, 1, x),
         lambda x: throughput_for_mfu(x, 1, 1),
+        lambda x: throughput_for_mfu(1, x, 1),
+        lambda x: throughput_for_mfu(1, 1, x),
         lambda x: iron_law_seconds(x, 1, 1, 1),
         lambda x: iron_law_seconds(1, 1, x, 1),
         lambda x: iron_law_seconds(1, 1, 1, x),
@@ -195,3 +198,14 @@ def test_what_makes_no_sense_is_refused(call: Callable[[], object], message: str
     """Each with a sentence of its own."""
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize("call", [mfu_from_throughput, throughput_for_mfu, iron_law_seconds])
+def test_an_amount_that_is_refused_is_named(call: Callable[..., float]) -> None:
+    """As the function's own arguments are; a share called `mfu` is the MFU."""
+    names = list(inspect.signature(call).parameters)
+
+    for name in names:
+        said = "MFU" if name == "mfu" else name
+        with pytest.raises(ValueError, match=f"^{said} must be "):
+            call(**dict.fromkeys(names, 1) | {name: 0})
