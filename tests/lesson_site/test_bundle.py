@@ -91,7 +91,7 @@ def test_the_measuring_archive_is_enough_to_measure(
     assert archive.stat().st_size < 3_000_000
 
 
-@pytest.mark.parametrize("target", ["my_model:training", "lesson_code.forecast.examples:gpt2"])
+@pytest.mark.parametrize("target", ["my_model:training", "lesson_code.forecast.examples:resnet50"])
 def test_the_forecast_runs_where_it_is_unpacked(tmp_path: Path, target: str, warm: Parent) -> None:
     """The shown model and the examples are forecast with nothing of this repository beside."""
     archive = pack_forecast(site_with(FORECAST_PAGE, tmp_path), REPOSITORY / "lesson_code")
