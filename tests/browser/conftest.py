@@ -79,6 +79,8 @@ window.__violations = [];
 document.addEventListener("securitypolicyviolation", (event) =>
   window.__violations.push(`${event.effectiveDirective}: ${event.blockedURI} ${event.sample}`));
 """
+ELEMENTS_OF_OURS = """[...document.querySelectorAll("article *")]
+  .filter(({ localName }) => localName.includes("-") && localName !== "annotation-xml").length"""
 # Everything that a reader can open stands open; no style attribute, so no policy is asked.
 OPEN_ALL = """() => {
   for (const details of document.querySelectorAll("details")) details.open = true;
@@ -179,6 +181,7 @@ class Visit:
     requests: list[str] = field(default_factory=list)
     gz_bytes: int = 0
     elements: int = 0
+    is_read: bool = True  # and has nothing to answer, to move or to measure
 
 
 Visits = Callable[[str], dict[Look, Visit]]
@@ -379,6 +382,7 @@ def visit(page: Page, site: str, address: str, look: Look, weights: dict[str, in
     found.status = answer.status if answer else 0
     found.failed += [f"{a.status} {a.url}" for a in answers if a.status >= 400 and a is not answer]
     found.elements = page.evaluate("document.querySelectorAll('*').length")
+    found.is_read = not page.evaluate(ELEMENTS_OF_OURS)
     found.scheme = page.evaluate("document.body.dataset.mdColorScheme")
     if look == LOOKS[0]:
         found.off_grid = page.evaluate(OFF_THE_GRID)

@@ -9,9 +9,20 @@ from lesson_site.postbuild.sizes import (
     BUDGET_KB,
     BUDGET_REQUESTS,
     HEAVIER_KB,
+    READING_KB,
+    READING_REQUESTS,
     WITHOUT_BUDGET,
 )
 from tests.browser.conftest import LOOKS, Visits, addresses
+
+# Text, tables and formulas of theirs are 14 to 21 kB, where the frame of every page is 65.
+MUCH_TO_READ_KB = {
+    "benchmarks/how-a-step-is-counted/": 83.0,
+    "benchmarks/what-others-measured-in-large/": 84.0,
+    "corrections-lab/": 84.0,
+    "mission/the-model/": 90.0,
+    "notebooks/exercise-1/": 84.0,
+}
 
 
 def test_the_page_answers_in_the_palette_that_the_system_asks_for(
@@ -71,8 +82,10 @@ def test_a_first_visit_stays_within_the_budget(visits: Visits, address: str) -> 
     """Bytes, requests and elements of a visit with an empty cache."""
     cold = visits(address)[LOOKS[0]]
 
-    assert HEAVIER_KB.get(PurePosixPath(address).name, BUDGET_KB) >= cold.gz_bytes / 1000, (
-        cold.requests
-    )
-    assert BUDGET_REQUESTS >= len(cold.requests), cold.requests
+    limit_kb, limit_requests = BUDGET_KB, BUDGET_REQUESTS
+    if cold.is_read:
+        limit_kb, limit_requests = MUCH_TO_READ_KB.get(address, READING_KB), READING_REQUESTS
+    limit_kb = HEAVIER_KB.get(PurePosixPath(address).name, limit_kb)
+    assert limit_kb >= cold.gz_bytes / 1000, cold.requests
+    assert limit_requests >= len(cold.requests), cold.requests
     assert BUDGET_ELEMENTS >= cold.elements
