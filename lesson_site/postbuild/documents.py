@@ -13,6 +13,7 @@ Attributes = dict[str, str]
 # What a reader may follow, or what only names another address; everything else is fetched.
 LINKING_RELATIONS = {"alternate", "author", "canonical", "license", "me", "next", "prev"}
 RESOURCE_ATTRIBUTES = ("src", "poster", "data", "background", "srcset", "imagesrcset")
+ADDRESSED = {"action", "formaction", "href", "http-equiv", "xlink:href", *RESOURCE_ATTRIBUTES}
 DATA_SCRIPT_TYPES = ("application/json", "application/ld+json")
 UNREAD = {"script", "style", "template", "textarea", "pre", "code", "kbd", "samp", "annotation"}
 LOST = Path("404.html")
@@ -121,6 +122,10 @@ class _Reader(HTMLParser):
         self.open: list[str] = []
         self.script: Attributes | None = None
 
+    def updatepos(self, i: int, j: int) -> int:  # noqa: ARG002
+        """Count no lines, which nothing here asks for."""
+        return j
+
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         values = {name: value or "" for name, value in attrs}
         self.document.element_count += 1
@@ -136,7 +141,8 @@ class _Reader(HTMLParser):
             self.document.ids.add(values["id"])
         if tag == "a" and values.get("name"):
             self.document.ids.add(values["name"])
-        self.document.references += _references(tag, values)
+        if not ADDRESSED.isdisjoint(values):
+            self.document.references += _references(tag, values)
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.handle_starttag(tag, attrs)
