@@ -1,0 +1,44 @@
+"""A screen of 1,280 pixels at 400 %, and colours that the reader's system chooses."""
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.browser.conftest import OVERFLOWS
+from tests.browser.test_read_aloud import PAGES
+
+
+@pytest.mark.parametrize("address", [*PAGES, "lab/memory-mathematics/", "benchmarks/compare/"])
+def test_at_400_percent_nothing_has_to_be_moved_sideways(
+    browser: Browser, site: str, address: str
+) -> None:
+    """320 CSS pixels hold the page, with its instruments awake."""
+    page = browser.new_page(viewport={"width": 320, "height": 256})
+    page.goto(site + address)
+    page.wait_for_load_state("networkidle")
+
+    assert [] == page.evaluate(OVERFLOWS)
+    assert 320 == page.evaluate("document.documentElement.scrollWidth")
+    page.close()
+
+
+def test_the_focus_is_seen_in_colours_of_the_system(browser: Browser, site: str) -> None:
+    """Each control of a check and of the timeline has an outline when a key brings one there."""
+    page = browser.new_page(forced_colors="active", reduced_motion="reduce")
+    page.goto(f"{site}gpu-training/when-a-gpu-helps/")
+    for part, state in (("lesson-check", "asking"), ("training-timeline", None)):
+        element = page.locator(part).first
+        element.scroll_into_view_if_needed()
+        if state:
+            expect(element).to_have_attribute("data-state", state)
+        control = element.locator("button, input").first
+        control.focus()
+        page.keyboard.press("Tab")
+        page.keyboard.press("Shift+Tab")
+
+        expect(control).to_be_focused()
+        width, style = control.evaluate(
+            "(e) => [getComputedStyle(e).outlineWidth, getComputedStyle(e).outlineStyle]"
+        )
+        assert "none" != style
+        assert 1 <= float(width.removesuffix("px"))
+    page.close()
