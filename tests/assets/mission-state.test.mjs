@@ -30,6 +30,12 @@ test("where everybody begins is a valid state", () => {
   assert.equal(problemOf(fresh(payload), payload), "");
 });
 
+test("a field with an endless name makes no endless sentence", () => {
+  const problem = problemOf(state((s) => (s["x".repeat(5000)] = 1)), payload);
+
+  assert.equal(problem, `has no valid ${"x".repeat(60)}`);
+});
+
 test("what comes back from JSON is the same state", () => {
   const store = new MemoryStore();
   const left = state(first, revealed, reflected, second, reached);

@@ -28,6 +28,7 @@ import { LETTERS, LONGEST_REASON, MOST_MOVES, NAME, QUESTIONS, predict } from ".
 
 const VERSION = 1;
 const LONGEST_NUMBER = 20;
+const LONGEST_NAME = 60; // of a field that is named in a sentence
 
 /** @param {Controls} controls @returns {Chosen} */
 const defaults = (controls) =>
@@ -199,7 +200,7 @@ function misfit(value, shape) {
 export function problemOf(value, payload) {
   if (isObject(value) && value.v !== VERSION) return `has version ${String(value.v).slice(0, 20)}`;
   const field = misfit(value, shapeOf(payload)) ?? contradiction(/** @type {State} */ (value));
-  return field === null ? "" : `has no valid ${field || "entry"}`;
+  return field === null ? "" : `has no valid ${field.slice(0, LONGEST_NAME) || "entry"}`;
 }
 
 /** The first field that another one rules out, or null. @param {State} state */
