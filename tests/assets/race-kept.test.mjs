@@ -32,7 +32,7 @@ test("what is no point is left out", () => {
     ...[null, 1, [], {}, { ...POINT, facts }, { ...POINT, racer: "cuda" }, { ...POINT, at: "soon" }],
     ...[{ ...POINT, samples: [] }, { ...POINT, samples: [-1] }, { ...POINT, samples: ["1"] }, { ...POINT, value: null }],
     ...[{ ...POINT, task: { kind: "step", width: 3, batch: 64 } }, { ...POINT, task: { kind: "product", n: 3 } }, { ...POINT, task: "step" }],
-    ...[{ ...POINT, samples: [1e-300] }, { ...POINT, lasted: 0.01 }],
+    ...[{ ...POINT, samples: [1e-300] }, { ...POINT, lasted: 0.01 }, { ...POINT, loops: 1e-320 }, { ...POINT, loops: 1.5 }],
     ...[{ ...POINT, facts: { ...POINT.facts, name: "x".repeat(301) } }, { ...POINT, readS: 0 }],
   ];
 
