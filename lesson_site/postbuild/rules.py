@@ -8,7 +8,7 @@ text of the theme's scripts or of ours may become a class of anything, and each 
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from html import unescape
 from pathlib import Path
@@ -208,43 +208,40 @@ def join_sheets(site: Path) -> None:
 def matched(css: str, known: Known) -> str:
     """A style sheet without the rules that match nothing of what is known."""
 
-    def kept(rules: list[Rule]) -> Iterator[str]:
-        for rule in rules:
-            if isinstance(rule.body, list):
-                inside = "".join(kept(rule.body))
-                if inside:
-                    yield f"{rule.head}{{{inside}}}"
-            elif rule.head.startswith("@"):
-                yield f"{rule.head}{{{rule.body}}}" if rule.body else rule.head
-            else:
-                selectors = [one for one in _split(rule.head, ",") if known.may_match(one)]
-                if selectors:
-                    yield f"{','.join(selectors)}{{{rule.body}}}"
+    def kept(rule: Rule) -> str:
+        selectors = [one for one in _split(rule.head, ",") if known.may_match(one)]
+        return f"{','.join(selectors)}{{{rule.body}}}" if selectors else ""
 
-    return "".join(kept(_rules(css)))
+    return _shortened(_rules(css), kept)
 
 
 def without_properties(css: str, asked: set[str]) -> str:
     """A style sheet that declares no custom properties but those that are asked for."""
 
-    def kept(rules: list[Rule]) -> Iterator[str]:
-        for rule in rules:
-            if isinstance(rule.body, list):
-                inside = "".join(kept(rule.body))
-                if inside:
-                    yield f"{rule.head}{{{inside}}}"
-            elif rule.head.startswith("@"):
-                yield f"{rule.head}{{{rule.body}}}" if rule.body else rule.head
-            else:
-                lines = [
-                    line
-                    for line in _split(rule.body, ";")
-                    if line.strip() and not _declares_another(line, asked)
-                ]
-                if lines:
-                    yield f"{rule.head}{{{';'.join(lines)}}}"
+    def kept(rule: Rule) -> str:
+        assert isinstance(rule.body, str)
+        lines = [
+            line
+            for line in _split(rule.body, ";")
+            if line.strip() and not _declares_another(line, asked)
+        ]
+        return f"{rule.head}{{{';'.join(lines)}}}" if lines else ""
 
-    return "".join(kept(_rules(css)))
+    return _shortened(_rules(css), kept)
+
+
+def _shortened(rules: list[Rule], kept: Callable[[Rule], str]) -> str:
+    """A style sheet of what ``kept`` leaves of each rule, without blocks that have become empty."""
+
+    def text_of(rule: Rule) -> str:
+        if isinstance(rule.body, list):
+            inside = _shortened(rule.body, kept)
+            return f"{rule.head}{{{inside}}}" if inside else ""
+        if rule.head.startswith("@"):
+            return f"{rule.head}{{{rule.body}}}" if rule.body else rule.head
+        return kept(rule)
+
+    return "".join(map(text_of, rules))
 
 
 def _declares_another(declaration: str, asked: set[str]) -> bool:
@@ -305,7 +302,7 @@ def _has(attributes: dict[str, str], name: str, operator: str, value: str) -> bo
 
 
 def _parts(values: list[Any]) -> list[Part]:
-    """The parts of a selector, between which spaces and combinators stand."""
+    """The parts of a selector, which spaces and combinators separate."""
     parts = [Part()]
     waiting = iter(values)
     for value in waiting:
@@ -340,7 +337,7 @@ def _alternatives(values: list[Any]) -> list[list[Part]]:
 
 
 def _attribute(content: list[Any]) -> tuple[str, str, str]:
-    """Name, operator and value of what stands in square brackets."""
+    """Name, operator and value of what is in square brackets."""
     name, *rest = [value for value in content if value.type != "whitespace"]
     operator = "".join(value.value for value in rest if value.type == "literal")
     texts = [value.value for value in rest if value.type in ("ident", "string", "number")]
