@@ -108,10 +108,8 @@ def add_files(root: Path, number: int) -> None:
         provenance["machine"] = f"made-up-{index % GPUS}"
         provenance["gpu"] = f"Made-up GPU {index % GPUS}"
         provenance["commit"] = f"{index:010x}"
-        file = (
-            root / "benchmarks" / "results" / provenance["machine"]
-            / f"{provenance['date']}-{provenance['commit']}.json"
-        )  # fmt: skip
+        folder = root / "benchmarks" / "results" / provenance["machine"]
+        file = folder / f"{provenance['date']}-{provenance['commit']}.json"
         file.parent.mkdir(exist_ok=True)
         file.write_text(json.dumps(content), encoding="utf-8")
 

@@ -21,6 +21,7 @@ from results.store import Store
 WIDTH = 256  # the lesson's own model
 BELOW = "Batch size"
 LEFT = "Samples per second"
+NO_BROWSER = "No browser’s race is recorded here; yours can be drawn here."
 # What the curves are called, their racer, and colour and dash: the device's, and the software's.
 SERIES = (
     ("CPU, PyTorch", "cpu", 1, 0),
@@ -93,7 +94,7 @@ def finding(curves: Sequence[Curve]) -> str:
     if browser_cpu.measured or browser_gpu.measured:
         sentences.append(_crossing("In the browser", browser_cpu, browser_gpu))
     else:
-        sentences.append("No browser’s race is recorded here; yours can be drawn here.")
+        sentences.append(NO_BROWSER)
     noise = noise_warning([rate for curve in curves for rate in curve.rates.values()])
     return " ".join(filter(None, sentences)) + noise
 

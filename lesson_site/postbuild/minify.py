@@ -66,7 +66,7 @@ def minify_js(script: str, *, module: bool = False) -> str:
     """
     opening = "<script type=module>" if module else "<script>"
     short = minify_html.minify(f"{opening}{script}</script>", minify_js=True)
-    assert "</script" not in script, "a script that says so ends there in a page"
+    assert "</script" not in script, "in a page the script would end there"
     return without_comments(short.removeprefix(opening).removesuffix("</script>")).strip()
 
 

@@ -18,7 +18,7 @@ from lesson_code.gpu_training import portable_training
 from lesson_code.gpu_training.portable_settings import BEST_FILE, LAST_FILE, InputError
 from tests.fuzzed.by_chance import by_chance
 
-# PyTorch says so once a process, when the test itself copies such a tensor.
+# PyTorch warns of it once a process, when the test itself copies such a tensor.
 pytestmark = pytest.mark.filterwarnings("ignore:Validating sparse tensor:UserWarning")
 
 CPU = torch.device("cpu")

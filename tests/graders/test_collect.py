@@ -304,11 +304,15 @@ def test_a_report_beside_a_file_begins_with_the_learner(room: Path) -> None:
     }
 
 
+EMPTY = "has nothing to grade; put a folder for each learner in it"
+
+
 @pytest.mark.parametrize(
     ("make", "says"),
     [
         (lambda room: room / "none", "is not a folder; name the one"),
-        (lambda room: room, "has nothing to grade; put a folder for each learner in it"),
+        (lambda room: room, EMPTY),
+        (lambda room: hand(room / "ada", "passed", file="debugging-note.md").parents[1], EMPTY),
     ],
 )
 def test_a_folder_with_nothing_in_it_is_refused(
@@ -319,14 +323,6 @@ def test_a_folder_with_nothing_in_it_is_refused(
     assert says in (said := capsys.readouterr().err)
     assert said.startswith("error: ")
     assert 1 == said.count("\n")
-
-
-def test_a_note_alone_is_nothing_to_grade(room: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """What belongs beside an answer makes no row of the table by itself."""
-    hand(room / "ada", "passed", file="debugging-note.md")
-
-    assert 2 == collect(room, ask=ask)
-    assert "has nothing to grade; put a folder for each learner in it" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("place", [".", "no-folder/table.csv"])

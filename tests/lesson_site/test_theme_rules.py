@@ -92,7 +92,7 @@ def test_what_the_theme_makes_only_of_something_goes_where_there_is_none() -> No
 
 
 def test_properties_that_nothing_asks_for_go() -> None:
-    """The others stay, with what stands in quotes and brackets."""
+    """The others stay, with what is in quotes and brackets."""
     css = "a{--one:url('a;b)');--two:1;top:var(--one)}b{--three:2}"
 
     assert "a{--one:url('a;b)');top:var(--one)}" == without_properties(css, {"--one"})
