@@ -160,10 +160,12 @@ def rounded(value: float, spread: float = 0.0) -> str:
 
 
 def _seconds(value: float, spread: float) -> str:
-    for factor, name in ((1.0, "s"), (1e3, "ms")):
-        if abs(value) * factor >= 0.9995:
-            return f"{rounded(value * factor, spread * factor)}{SPACE}{name}"
-    return f"{rounded(value * 1e6, spread * 1e6)}{SPACE}µs"
+    """In the smallest unit in which it is written below a thousand."""
+    for factor, name in ((1e6, "µs"), (1e3, "ms")):
+        text = rounded(value * factor, spread * factor)
+        if abs(read(text)) < 1000:
+            return f"{text}{SPACE}{name}"
+    return f"{rounded(value, spread)}{SPACE}s"
 
 
 def _percent(value: float, spread: float) -> str:

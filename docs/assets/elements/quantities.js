@@ -90,9 +90,11 @@ function bare(value, spread) {
 
 /** @param {number} value @param {number} spread */
 function seconds(value, spread) {
-  for (const [factor, name] of /** @type {[number, string][]} */ ([[1, "s"], [1e3, "ms"]]))
-    if (value * factor >= 0.9995) return `${rounded(value * factor, spread * factor)}${SPACE}${name}`;
-  return `${rounded(value * 1e6, spread * 1e6)}${SPACE}µs`;
+  for (const [factor, name] of /** @type {[number, string][]} */ ([[1e6, "µs"], [1e3, "ms"]])) {
+    const text = rounded(value * factor, spread * factor);
+    if (Number(text.replaceAll(",", "")) < 1000) return `${text}${SPACE}${name}`;
+  }
+  return `${rounded(value, spread)}${SPACE}s`;
 }
 
 /**
