@@ -11,6 +11,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -132,14 +133,16 @@ def assert_same_run(one: str | Path, other: str | Path) -> None:
 
 
 def test_the_subset_is_enough_for_ninety_percent(capsys: pytest.CaptureFixture[str]) -> None:
-    """Ten epochs on the images that ship with the lesson take less than a minute."""
+    """Ten epochs on the images that ship take less than a minute of a processor."""
+    before = time.process_time()
     status = train("--source subset")
+    busy_s = time.process_time() - before
 
     report = capsys.readouterr().out
-    duration_s = float(re.findall(r"^time: (\d+\.\d) s$", report, re.MULTILINE)[0])
     assert 0 == status
     assert 90 <= load("saved_models/portable_best.pth")["accuracy"]
-    assert 60 > duration_s
+    assert 60 > busy_s
+    assert re.search(r"^time: \d+\.\d s$", report, re.MULTILINE)
 
 
 @pytest.mark.usefixtures("few_images")
