@@ -1,6 +1,6 @@
 """Gradient accumulation: one update from four batches of 32 against one from a batch of 128.
 
-ResNet-50 on a GPU, float32 with TF32 off, with the peak memory of both ways (M11); and a small
+ResNet-50 on a GPU, float32 with TF32 off, with the peak memory of both ways; and a small
 model of linear layers on every device. The small model's losses must agree. ResNet-50's differ a
 little: its batch normalisation sees 32 images at a time instead of 128.
 """

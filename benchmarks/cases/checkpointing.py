@@ -1,7 +1,7 @@
 """Activation checkpointing on and off: what it saves in peak memory and what it costs in time.
 
 ResNet-50, checkpointed stage by stage, and a small transformer, block by block, in float32 with
-TF32 off, on a GPU (M7). With checkpointing only the input of each stage is kept; the backward pass
+TF32 off, on a GPU. With checkpointing only the input of each stage is kept; the backward pass
 computes the stage again. The losses of the first two steps stand beside the times: they must agree.
 """
 

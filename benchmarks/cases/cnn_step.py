@@ -1,6 +1,6 @@
 """A training step of ResNet-18, a model with much to compute: CPU, GPU, and mixed precision.
 
-Made-up images of 224 × 224 pixels (M2). A batch that a CPU can bear on both devices, so that their
+Made-up images of 224 × 224 pixels. A batch that a CPU can bear on both devices, so that their
 ratio compares the same work; then a batch of a size that suits a GPU, on the GPU in float32 with
 TF32 off and on, and in mixed precision (float16 with loss scaling).
 """

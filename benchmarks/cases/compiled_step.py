@@ -1,4 +1,4 @@
-"""``torch.compile`` on a training step: what the first call costs, and what later ones gain (FM8).
+"""``torch.compile`` on a training step: what the first call costs, and what later ones gain.
 
 The MNIST classifier on every device, and a large network on a GPU. A first call compiles forward
 and backward pass with nothing kept from before, neither in memory nor on disk; the compiler itself

@@ -1,4 +1,4 @@
-"""3 × 3 convolutions of ResNet-50 in every number format and memory layout, with their errors (M8).
+"""3 × 3 convolutions of ResNet-50 in every number format and memory layout, with their errors.
 
 On the CPU in float32; on a GPU in float32 with TF32 off and on, bfloat16 and float16, each with the
 channels kept apart and with the channels of a pixel side by side (``channels_last``). The error is

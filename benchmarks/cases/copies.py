@@ -1,4 +1,4 @@
-"""How fast bytes move: between CPU and GPU, pageable and pinned, and within one memory (M3).
+"""How fast bytes move: between CPU and GPU, pageable and pinned, and within one memory.
 
 ``cpu_copy`` and ``cuda_copy`` copy within one memory, far more than caches hold: the bandwidth that
 a machine really has. There a byte counts twice, once read and once written; on the way between the

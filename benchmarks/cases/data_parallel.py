@@ -1,4 +1,4 @@
-"""GPT-2 small trained on 1, 2 and 4 GPUs with DistributedDataParallel (M12).
+"""GPT-2 small trained on 1, 2 and 4 GPUs with DistributedDataParallel.
 
 One process for each GPU, each with its own 8 texts: more GPUs make the batch larger, not the work
 of one smaller. In every step the processes add up their gradients; what that costs is what the

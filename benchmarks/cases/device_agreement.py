@@ -1,4 +1,4 @@
-"""How far the losses of the same tiny run on the CPU and on a GPU lie apart (FM6).
+"""How far the losses of the same tiny run on the CPU and on a GPU lie apart.
 
 20 steps of the tiny model from the same weights on the same batches, for several seeds. The sums
 of the two devices are added in another order, so that the last bits differ.

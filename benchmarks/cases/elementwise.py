@@ -1,4 +1,4 @@
-"""The same element-wise operation on ten numbers and on ten million, on the CPU and on a GPU (M11).
+"""The same element-wise operation on ten numbers and on ten million, on the CPU and on a GPU.
 
 ``x * 2 + 1`` in float32. On the GPU twice: with the numbers there already, and with the trip there
 and back within the time. Without the trip the operations are queued one after the other.

@@ -1,4 +1,4 @@
-"""The same 20 steps in float32, bfloat16 and float16: the loss of each, and what is skipped (FM2).
+"""The same 20 steps in float32, bfloat16 and float16: the loss of each, and what is skipped.
 
 One body takes every step: the foundations' 128-256-10 network, AdamW, clipping. The scaler is on in
 float16 only, which only a GPU takes here. A sample is the loss of the last step of one batch.

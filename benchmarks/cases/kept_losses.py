@@ -1,4 +1,4 @@
-"""GPU memory held by kept validation losses: with their graphs, detached, and as floats (FM7).
+"""GPU memory held by kept validation losses: with their graphs, detached, and as floats.
 
 Validation with gradients switched on by mistake, 20 batches of 512. A loss with its graph keeps
 every activation of its batch alive; PyTorch's own counter of allocated memory says how much.

@@ -1,4 +1,4 @@
-"""What starting one operation costs: 1,000 tiny ones, queued, and each waited for (M4).
+"""What starting one operation costs: 1,000 tiny ones, queued, and each waited for.
 
 One addition to ten float32 numbers does next to no arithmetic, so its time is what Python, PyTorch
 and the launch take. The entries are seconds for one operation.

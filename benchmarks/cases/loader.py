@@ -1,4 +1,4 @@
-"""The lesson's loader with more and more worker processes (M14, FM4 and FV10).
+"""The lesson's loader with more and more worker processes.
 
 One pass over all 60,000 training images without any training, with 0, 1, 2, 4 and 8 workers, no
 more than the machine has cores. On a GPU also an epoch of training with the most workers, with

@@ -1,6 +1,6 @@
 """Mixed precision against float32: time and peak memory of a step, and what it does to accuracy.
 
-Two models (M6, M7, M8): the lesson's MNIST classifier with batches of 64, and one with four hidden
+Two models: the lesson's MNIST classifier with batches of 64, and one with four hidden
 layers of 4096 units with batches of 1024. Mixed precision is the lesson's: float16 autocast with a
 scaler; beside it bfloat16 autocast, and for the large model float32 with TF32. On the CPU only the
 small model, in float32 and bfloat16, as a learner without a GPU would try it.

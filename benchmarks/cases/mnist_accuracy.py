@@ -1,4 +1,4 @@
-"""How long the lesson's training takes on the CPU until it passes 97 % (M5).
+"""How long the lesson's training takes on the CPU until it passes 97 %.
 
 55,000 images for training, 5,000 for validation; the clock runs during training only. Repeated
 with several seeds, since luck decides whether the mark is passed an epoch earlier or later.

@@ -1,4 +1,4 @@
-"""One epoch of the MNIST classifier on all 60,000 training images (M2 and M3).
+"""One epoch of the MNIST classifier on all 60,000 training images.
 
 Three kinds of epoch take turns: with the lesson's loader, which opens and normalises every image
 anew; the loader alone, without any training; and with all images prepared beforehand and kept on

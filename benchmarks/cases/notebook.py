@@ -1,4 +1,4 @@
-"""The companion notebook's solution from top to bottom, and the epochs that it times itself (M12).
+"""The companion notebook's solution from top to bottom, and the epochs that it times itself.
 
 It runs as a plain script in a process of its own, so a machine needs nothing of Jupyter. The times
 of its epochs come from the file that its last cell writes: a learner's own file holds the same.

@@ -1,6 +1,6 @@
 """A training step of ResNet-50 in every number format and memory layout, with its peak memory.
 
-Made-up images of 224 × 224 pixels in batches of 32, 64 and 128 (M1): float32 with TF32 off and on,
+Made-up images of 224 × 224 pixels in batches of 32, 64 and 128: float32 with TF32 off and on,
 bfloat16, and float16 with loss scaling, each in the usual layout and with the channels last.
 """
 

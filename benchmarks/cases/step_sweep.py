@@ -1,4 +1,4 @@
-"""One training step over hidden width and batch size, on every device (M4).
+"""One training step over hidden width and batch size, on every device.
 
 784 -> width -> width -> 10, Adam, data already on the device: forward, loss, backward, update.
 Where the CPU's time divided by the GPU's crosses one, the GPU begins to pay.

@@ -1,4 +1,4 @@
-"""The right way to time a forward pass on a GPU beside three wrong ones, and what each reads (M6).
+"""The right way to time a forward pass on a GPU beside three wrong ones, and what each reads.
 
 The entries whose settings say ``right: false`` are wrong on purpose: their clock does not wait for
 the device before it starts, before it stops, or both. The first of these reads the pass before as

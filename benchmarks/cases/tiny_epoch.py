@@ -1,4 +1,4 @@
-"""One epoch of a model with 500 parameters (M1): 100 samples, and 200, in batches of 32.
+"""One epoch of a model with 500 parameters: 100 samples, and 200, in batches of 32.
 
 On a GPU twice: with each batch sent over as the lesson's loop does it, and with all batches there
 already. The difference is the trip; what is left is the fixed cost of a step.

@@ -1,4 +1,4 @@
-"""How busy a GPU is by nvidia-smi, and how much of its peak becomes progress (M10).
+"""How busy a GPU is by nvidia-smi, and how much of its peak becomes progress.
 
 A training step of a tiny and of a large model. nvidia-smi gives the share of time in which any
 kernel ran. Model FLOP utilisation is the arithmetic of the model in a second, divided by what a

@@ -123,7 +123,7 @@ def opened(browser: Browser, site: str, option: str, **controls: str) -> Page:
 
 
 def test_nothing_is_drawn_before_the_prediction(browser: Browser, site: str) -> None:
-    """Acceptance 17: the locked region is inert, and no bar or number is in it."""
+    """The locked region is inert, and no bar or number is in it."""
     page = open_mission(browser, site, fresh_state())
     page.locator(FIRST).scroll_into_view_if_needed()
     part = page.locator("[data-mission-part]").filter(has=page.locator("memory-ledger"))
@@ -135,7 +135,7 @@ def test_nothing_is_drawn_before_the_prediction(browser: Browser, site: str) -> 
 
 
 def test_optimizer_adds_one_state_after_the_other(instrument: Ledger) -> None:
-    """Acceptance 19: none, one, two states, each of them as large as the parameters in FP32."""
+    """None, one, two states, each of them as large as the parameters in FP32."""
     states = []
     for optimizer in ("SGD", "Momentum", "Adam"):
         instrument.choose("Optimizer", optimizer)
@@ -147,7 +147,7 @@ def test_optimizer_adds_one_state_after_the_other(instrument: Ledger) -> None:
 
 
 def test_precision_changes_what_its_regime_changes(instrument: Ledger) -> None:
-    """Acceptance 20: autocast adds the copies alone, ZeRO a master copy, and FP16 halves."""
+    """Autocast adds the copies alone, ZeRO a master copy, and FP16 halves."""
     instrument.choose("Optimizer", "Adam")
     assert instrument.sizes()[:9] == sizes("fp32", "adam", "none", 1)
     expect(instrument.box.get_by_label("Bookkeeping")).to_be_hidden()
@@ -177,7 +177,7 @@ def test_each_way_to_recompute_says_what_it_keeps(instrument: Ledger) -> None:
 
 
 def test_batch_moves_the_activations_alone_and_steps_the_axis(instrument: Ledger) -> None:
-    """Acceptance 21, 26: every other part stays; the axis steps up, written and said."""
+    """Every other part stays; the axis steps up, written and said."""
     instrument.choose("Optimizer", "Adam")
     before = instrument.sizes()
     axis = instrument.box.locator("figure .mission-note")
@@ -200,7 +200,7 @@ def test_batch_moves_the_activations_alone_and_steps_the_axis(instrument: Ledger
 
 
 def test_over_budget_is_red_and_still_told_apart(instrument: Ledger) -> None:
-    """Acceptance 22, 24: batch 1 fits with 41.7 GB; batch 4 is over with 91.9, in one colour."""
+    """Batch 1 fits with 41.7 GB; batch 4 is over with 91.9, in one colour."""
     instrument.choose("Optimizer", "Adam")
     expect(instrument.reading).to_have_text(
         "41.7 GB (38.8 GiB) of 80.0 GB; step peak 35.8 GB; fits with 38.3 GB to spare; "
@@ -225,7 +225,7 @@ def test_over_budget_is_red_and_still_told_apart(instrument: Ledger) -> None:
 
 
 def test_threshold_stands_at_the_budget(instrument: Ledger) -> None:
-    """Acceptance 22: the line lies where the axis has 80.0 GB, and 8.0 GB on the laptop."""
+    """The line lies where the axis has 80.0 GB, and 8.0 GB on the laptop."""
 
     def share() -> float:
         base, top, line = (
@@ -244,7 +244,7 @@ def test_threshold_stands_at_the_budget(instrument: Ledger) -> None:
 
 
 def test_laptop_says_why_it_is_over(instrument: Ledger) -> None:
-    """Acceptance 23: Adam's state alone, momentum's static part; pure 16-bit SGD fits."""
+    """Adam's state alone, momentum's static part; pure 16-bit SGD fits."""
     instrument.choose("Optimizer", "Adam")
     instrument.choose("Device", "Laptop")
     expect(instrument.banner).to_contain_text("optimizer state alone exceeds device memory")
@@ -263,7 +263,7 @@ def test_laptop_says_why_it_is_over(instrument: Ledger) -> None:
 
 
 def test_hidden_parts_still_count(instrument: Ledger) -> None:
-    """Acceptance 25: neither the total nor the verdict changes; the caption counts."""
+    """Neither the total nor the verdict changes; the caption counts."""
     before = (instrument.reading.text_content(), instrument.banner.text_content())
     boxes = instrument.box.get_by_role("group", name="Parts shown")
     expect(boxes.get_by_label("Adam state v 0 GB here")).to_be_disabled()
@@ -279,7 +279,7 @@ def test_hidden_parts_still_count(instrument: Ledger) -> None:
 
 
 def test_chart_and_table_hold_the_same_numbers(instrument: Ledger) -> None:
-    """Acceptance 50: the description lists the parts from the bottom up; a table comes next."""
+    """The description lists the parts from the bottom up; a table comes next."""
     instrument.choose("Optimizer", "Adam")
     instrument.choose("Precision", "Mixed")
     parts = ledger("autocast", "adam", "none", 1)
@@ -305,7 +305,7 @@ def test_chart_and_table_hold_the_same_numbers(instrument: Ledger) -> None:
 def test_worked_numbers_come_to_the_row(
     regime: Regime, optimizer: Optimizer, recompute: Recompute, batch: int
 ) -> None:
-    """Acceptance 30: each term, worked out as it stands there, is the part's bytes."""
+    """Each term, worked out as it stands there, is the part's bytes."""
     sizes = ledger(regime, optimizer, recompute, batch)
     written = terms()[regime]
     counted = {part: written[part] for part, size in sizes.items() if size}
@@ -329,7 +329,7 @@ def worked(term: str) -> int:
 
 
 def test_worked_numbers_are_closed_at_first(instrument: Ledger) -> None:
-    """Acceptance 30: the worked numbers are those of the bar, behind a closed disclosure."""
+    """The worked numbers are those of the bar, behind a closed disclosure."""
     peek = instrument.box.locator(".ledger-peek")
     expect(peek).not_to_have_attribute("open", "")
     peek.locator("summary").click()
@@ -343,7 +343,7 @@ def test_worked_numbers_are_closed_at_first(instrument: Ledger) -> None:
 
 
 def test_reveal_opens_once_both_optimizers_were_shown(instrument: Ledger) -> None:
-    """Acceptance 27: it says what is missing, sets the ledger, moves the focus, and draws."""
+    """It says what is missing, sets the ledger, moves the focus, and draws."""
     page = instrument.page
     instrument.choose("Device", "Laptop")
     reveal = page.locator("mission-reveal")
@@ -376,7 +376,7 @@ def test_reveal_opens_once_both_optimizers_were_shown(instrument: Ledger) -> Non
 
 
 def test_ghost_bar_is_as_tall_as_the_prediction(browser: Browser, site: str) -> None:
-    """Acceptance 27: it starts where SGD's stack ends; a prediction of nothing draws nothing."""
+    """It starts where SGD's stack ends; a prediction of nothing draws nothing."""
     page = opened(browser, site, "A", optimizer="adam")
     instrument = Ledger(page)
     ghost = instrument.chart.locator(".ledger-ghost")
@@ -430,7 +430,7 @@ def test_words_never_overlap(browser: Browser, site: str) -> None:
 
 
 def test_no_accessibility_violation(browser: Browser, site: str) -> None:
-    """Acceptance 49: axe finds nothing in the open ledger, the reveal and the trade-off."""
+    """Axe finds nothing in the open ledger, the reveal and the trade-off."""
     page = opened(browser, site, "D", optimizer="adam", precision="mixed", batch="64")
     Ledger(page)
     page.locator("mission-tradeoff").scroll_into_view_if_needed()
@@ -471,7 +471,7 @@ def test_trade_off_states_consequences_and_keeps_the_reason(browser: Browser, si
 
 
 def test_reload_brings_the_ledger_back(page: Page) -> None:
-    """Acceptance 52: controls, hidden parts and dismissed prompts are as they were left."""
+    """Controls, hidden parts and dismissed prompts are as they were left."""
     instrument = Ledger(page)
     expect(instrument.box.locator(".ledger-prompts")).to_be_hidden()
     instrument.choose("Optimizer", "Momentum")

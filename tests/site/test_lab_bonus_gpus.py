@@ -14,7 +14,7 @@ KERNEL = (PAGES / "bonus-custom-kernel.md").read_text(encoding="utf-8")
 
 
 def test_the_kernels_come_in_order() -> None:
-    """PyTorch, then the registration, then Triton, then C++, and CUDA last (C65)."""
+    """PyTorch, then the registration, then Triton, then C++, and CUDA last."""
     shown = re.findall(r'lesson-code show="lab/(\w+\.py:\w+)"', KERNEL)
 
     assert [
@@ -31,7 +31,7 @@ def test_the_kernels_come_in_order() -> None:
 
 @pytest.mark.parametrize("count", [1, 2, 4])
 def test_the_measurement_on_gpus_is_named(count: int) -> None:
-    """Times come from the case that measures them (M12), and nothing stands in for them."""
+    """Times come from the case that measures them, and nothing stands in for them."""
     rows = [line for line in GPUS.splitlines() if line.startswith(f"| {count} |")]
     [row] = [row for row in rows if f"[[data_parallel.gpus_{count}.cuda]]" in row]
 
@@ -40,7 +40,7 @@ def test_the_measurement_on_gpus_is_named(count: int) -> None:
 
 @pytest.mark.parametrize("way", ["eager", "compiled", "triton", "extension"])
 def test_every_way_is_measured(way: str) -> None:
-    """Time and rate of each way on a GPU come from the case that measures them (M9)."""
+    """Time and rate of each way on a GPU come from the case that measures them."""
     assert f"[[fused_elementwise.cuda_{way}]]" in KERNEL
     assert f"[[fused_elementwise.cuda_{way}_rate]]" in KERNEL
 

@@ -201,7 +201,7 @@ def test_only_the_products_change_their_type(capsys: pytest.CaptureFixture[str])
 
 
 def test_bfloat16_costs_no_accuracy_on_real_digits() -> None:
-    """After three epochs on 6,000 images both precisions are within two points (FV22)."""
+    """After three epochs on 6,000 images both precisions are within two points."""
     for seed in range(3):
         float32, bfloat16 = (digits_accuracy(t, seed) for t in (torch.float32, torch.bfloat16))
 
@@ -224,7 +224,7 @@ def test_the_page_shows_both_accuracies(
 @pytest.mark.filterwarnings("ignore:.*not available:UserWarning")  # there may be no GPU
 @pytest.mark.parametrize("old", [torch.cuda.amp.autocast, torch.cuda.amp.GradScaler])
 def test_the_old_names_warn(old: Callable[[], object]) -> None:
-    """The CUDA forms of autocast and scaler are deprecated, as the page says (FC22)."""
+    """The CUDA forms of autocast and scaler are deprecated, as the page says."""
     with pytest.warns(FutureWarning, match="is deprecated"):
         old()
 
@@ -256,7 +256,7 @@ def test_the_compiled_network_answers_like_the_plain_one() -> None:
 
 @needs_compiler
 def test_the_first_call_is_the_one_that_costs() -> None:
-    """It takes more than 20 times as long as the calls after it (FV12)."""
+    """It takes more than 20 times as long as the calls after it."""
     torch.compiler.reset()
     compiled = torch.compile(small_network())
     features = torch.randn(8, 32)
@@ -298,7 +298,7 @@ def test_wrapping_refuses_a_python_that_is_too_new(monkeypatch: pytest.MonkeyPat
 
 
 def test_without_a_compiler_only_the_first_call_fails() -> None:
-    """Wrapping succeeds; the call says that there is no working C++ compiler (FC23)."""
+    """Wrapping succeeds; the call says that there is no working C++ compiler."""
     from torch._inductor import config
     from torch._inductor.utils import fresh_inductor_cache
 
@@ -312,7 +312,7 @@ def test_without_a_compiler_only_the_first_call_fails() -> None:
 
 
 def test_wrapping_renames_the_weights(capsys: pytest.CaptureFixture[str]) -> None:
-    """Wrapped keys begin with _orig_mod. and are refused; in place they stay (FC39)."""
+    """Wrapped keys begin with _orig_mod. and are refused; in place they stay."""
     print_names()
 
     wrapped, refusal, in_place, accepted = capsys.readouterr().out.splitlines()

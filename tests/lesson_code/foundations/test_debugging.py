@@ -129,13 +129,13 @@ def test_on_a_gpu_a_bad_label_spoils_the_process(capsys: pytest.CaptureFixture[s
 
 
 def test_an_empty_batch_would_break_the_check_of_its_labels() -> None:
-    """Without the first line the check itself would stop with a message about reductions (FC33)."""
+    """Without the first line the check itself would stop with a message about reductions."""
     with pytest.raises(RuntimeError, match="min"):
         torch.tensor([], dtype=torch.int64).min()
 
 
 def test_one_label_of_minus_100_is_left_out_in_silence() -> None:
-    """The default ignore_index drops the example from the mean (FC33)."""
+    """The default ignore_index drops the example from the mean."""
     logits = torch.randn(2, 10)
 
     loss = F.cross_entropy(logits, torch.tensor([3, -100]))
@@ -177,7 +177,7 @@ def test_a_loss_that_is_no_number_stops_the_run(value: float) -> None:
 
 
 def test_a_healthy_step_memorises_twelve_examples() -> None:
-    """From about 1.1 the loss falls below 0.05 for every one of ten seeds (FV13)."""
+    """From about 1.1 the loss falls below 0.05 for every one of ten seeds."""
     runs = [overfit_twelve_examples(STEPS["healthy"], seed) for seed in range(10)]
 
     assert max(last for _, last in runs) < 0.05
@@ -212,7 +212,7 @@ def test_logits_that_are_only_detached_raise() -> None:
 
 
 def test_real_digits_are_memorised() -> None:
-    """32 MNIST digits go from about 2.3 to below 0.05, with dropout switched on (FV13)."""
+    """32 MNIST digits go from about 2.3 to below 0.05, with dropout switched on."""
     first, last = overfit_digits(seed=0)
 
     assert 2.0 < first < 2.7

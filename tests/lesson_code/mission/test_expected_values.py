@@ -62,19 +62,19 @@ def test_v01_to_v04_parameters_and_their_copies() -> None:
 @pytest.mark.parametrize(
     ("regime", "optimizer", "n_params", "expected"),
     [
-        pytest.param("fp32", "sgd", ROUNDED, 12_000_000_000, id="V05"),
-        pytest.param("fp32", "momentum", ROUNDED, 18_000_000_000, id="V06"),
-        pytest.param("fp32", "adam", ROUNDED, 24_000_000_000, id="V07"),
-        pytest.param("pure16", "sgd", ROUNDED, 6_000_000_000, id="V08"),
-        pytest.param("fp32", "sgd", N, 12_460_889_600, id="V09"),
-        pytest.param("fp32", "momentum", N, 18_691_334_400, id="V10"),
-        pytest.param("fp32", "adam", N, 24_921_779_200, id="V11"),
-        pytest.param("autocast", "adam", N, 24_921_779_200, id="V12"),
-        pytest.param("zero_mixed", "adam", N, 24_921_779_200, id="V13"),
-        pytest.param("zero_mixed", "sgd", N, 12_460_889_600, id="V14"),
-        pytest.param("pure16", "sgd", N, 6_230_444_800, id="V15"),
-        pytest.param("pure16", "momentum", N, 9_345_667_200, id="V16"),
-        pytest.param("pure16", "adam", N, 12_460_889_600, id="V17"),
+        ("fp32", "sgd", ROUNDED, 12_000_000_000),
+        ("fp32", "momentum", ROUNDED, 18_000_000_000),
+        ("fp32", "adam", ROUNDED, 24_000_000_000),
+        ("pure16", "sgd", ROUNDED, 6_000_000_000),
+        ("fp32", "sgd", N, 12_460_889_600),
+        ("fp32", "momentum", N, 18_691_334_400),
+        ("fp32", "adam", N, 24_921_779_200),
+        ("autocast", "adam", N, 24_921_779_200),
+        ("zero_mixed", "adam", N, 24_921_779_200),
+        ("zero_mixed", "sgd", N, 12_460_889_600),
+        ("pure16", "sgd", N, 6_230_444_800),
+        ("pure16", "momentum", N, 9_345_667_200),
+        ("pure16", "adam", N, 12_460_889_600),
     ],
 )
 def test_static_bytes(regime: Regime, optimizer: Optimizer, n_params: int, expected: int) -> None:
@@ -93,9 +93,9 @@ def test_v18_to_v21_what_adam_takes_more() -> None:
 @pytest.mark.parametrize(
     ("regime", "expected"),
     [
-        pytest.param("zero_mixed", 186_777_600, id="V22"),
-        pytest.param("autocast", 245_760_000, id="V23"),
-        pytest.param("fp32", 344_064_000, id="V24"),
+        ("zero_mixed", 186_777_600),
+        ("autocast", 245_760_000),
+        ("fp32", 344_064_000),
     ],
 )
 def test_bytes_of_a_layer(regime: Regime, expected: int) -> None:
@@ -106,20 +106,20 @@ def test_bytes_of_a_layer(regime: Regime, expected: int) -> None:
 @pytest.mark.parametrize(
     ("regime", "recompute", "batch", "expected"),
     [
-        pytest.param("zero_mixed", "none", 1, 9_179_369_472, id="V25"),
-        pytest.param("zero_mixed", "selective", 1, 2_887_913_472, id="V26"),
-        pytest.param("zero_mixed", "full", 1, 558_108_672, id="V27"),
-        pytest.param("autocast", "none", 1, 12_116_727_808, id="V28"),
-        pytest.param("autocast", "selective", 1, 3_308_689_408, id="V29"),
-        pytest.param("autocast", "full", 1, 880_580_608, id="V30"),
-        pytest.param("fp32", "none", 1, 16_735_670_272, id="V31"),
-        pytest.param("fp32", "selective", 1, 5_411_049_472, id="V32"),
-        pytest.param("fp32", "full", 1, 879_235_072, id="V33"),
-        pytest.param("pure16", "none", 1, 9_076_443_136, id="V34"),
-        pytest.param("pure16", "selective", 1, 2_784_987_136, id="V35"),
-        pytest.param("pure16", "full", 1, 455_182_336, id="V36"),
-        pytest.param("fp32", "none", 4, 66_942_681_088, id="V37"),
-        pytest.param("zero_mixed", "none", 32, 293_739_823_104, id="V38"),
+        ("zero_mixed", "none", 1, 9_179_369_472),
+        ("zero_mixed", "selective", 1, 2_887_913_472),
+        ("zero_mixed", "full", 1, 558_108_672),
+        ("autocast", "none", 1, 12_116_727_808),
+        ("autocast", "selective", 1, 3_308_689_408),
+        ("autocast", "full", 1, 880_580_608),
+        ("fp32", "none", 1, 16_735_670_272),
+        ("fp32", "selective", 1, 5_411_049_472),
+        ("fp32", "full", 1, 879_235_072),
+        ("pure16", "none", 1, 9_076_443_136),
+        ("pure16", "selective", 1, 2_784_987_136),
+        ("pure16", "full", 1, 455_182_336),
+        ("fp32", "none", 4, 66_942_681_088),
+        ("zero_mixed", "none", 32, 293_739_823_104),
     ],
 )
 def test_activation_bytes(regime: Regime, recompute: Recompute, batch: int, expected: int) -> None:
@@ -129,7 +129,7 @@ def test_activation_bytes(regime: Regime, recompute: Recompute, batch: int, expe
 
 @pytest.mark.parametrize(
     ("every", "expected"),
-    [pytest.param(4, 1_000_476_672, id="V39"), pytest.param(12, 2_468_483_072, id="V40")],
+    [(4, 1_000_476_672), (12, 2_468_483_072)],
 )
 def test_bytes_with_several_layers_under_a_checkpoint(every: int, expected: int) -> None:
     """Each segment's input, and the inside of one."""
@@ -139,20 +139,20 @@ def test_bytes_with_several_layers_under_a_checkpoint(every: int, expected: int)
 @pytest.mark.parametrize(
     ("regime", "optimizer", "recompute", "batch", "expected"),
     [
-        pytest.param("fp32", "adam", "none", 1, 41_657_449_472, id="V41"),
-        pytest.param("fp32", "adam", "none", 4, 91_864_460_288, id="V42"),
-        pytest.param("autocast", "adam", "none", 4, 76_500_015_232, id="V43"),
-        pytest.param("autocast", "adam", "full", 4, 31_555_426_432, id="V44"),
-        pytest.param("zero_mixed", "adam", "none", 4, 61_639_257_088, id="V45"),
-        pytest.param("zero_mixed", "adam", "full", 4, 27_154_213_888, id="V46"),
-        pytest.param("autocast", "adam", "full", 32, 56_211_683_456, id="V47"),
-        pytest.param("autocast", "adam", "full", 64, 84_390_262_912, id="V48"),
-        pytest.param("fp32", "sgd", "full", 1, 13_340_124_672, id="V49"),
-        pytest.param("autocast", "sgd", "full", 1, 16_452_795_008, id="V50"),
-        pytest.param("zero_mixed", "sgd", "full", 1, 13_018_998_272, id="V51"),
-        pytest.param("pure16", "sgd", "full", 1, 6_685_627_136, id="V52"),
-        pytest.param("pure16", "sgd", "full", 2, 7_140_809_472, id="V53"),
-        pytest.param("pure16", "sgd", "full", 4, 8_051_174_144, id="V54"),
+        ("fp32", "adam", "none", 1, 41_657_449_472),
+        ("fp32", "adam", "none", 4, 91_864_460_288),
+        ("autocast", "adam", "none", 4, 76_500_015_232),
+        ("autocast", "adam", "full", 4, 31_555_426_432),
+        ("zero_mixed", "adam", "none", 4, 61_639_257_088),
+        ("zero_mixed", "adam", "full", 4, 27_154_213_888),
+        ("autocast", "adam", "full", 32, 56_211_683_456),
+        ("autocast", "adam", "full", 64, 84_390_262_912),
+        ("fp32", "sgd", "full", 1, 13_340_124_672),
+        ("autocast", "sgd", "full", 1, 16_452_795_008),
+        ("zero_mixed", "sgd", "full", 1, 13_018_998_272),
+        ("pure16", "sgd", "full", 1, 6_685_627_136),
+        ("pure16", "sgd", "full", 2, 7_140_809_472),
+        ("pure16", "sgd", "full", 4, 8_051_174_144),
     ],
 )
 def test_ledger_total(
@@ -190,11 +190,11 @@ def test_v59_to_v63_largest_batches_the_chapters_ledger_and_arithmetic() -> None
 @pytest.mark.parametrize(
     ("batch", "expected"),
     [
-        pytest.param(16, 0.60, id="V64"),
-        pytest.param(32, 0.70, id="V65"),
-        pytest.param(64, 0.79, id="V66"),
-        pytest.param(128, 0.86, id="V67"),
-        pytest.param(256, 0.91, id="V68"),
+        (16, 0.60),
+        (32, 0.70),
+        (64, 0.79),
+        (128, 0.86),
+        (256, 0.91),
     ],
 )
 def test_kernel_efficiency(batch: int, expected: float) -> None:
@@ -244,10 +244,10 @@ def test_pipeline(
 @pytest.mark.parametrize(
     ("peak_flop_per_s", "expected", "tolerance"),
     [
-        pytest.param(V100_PEAK_FLOP_PER_S, 9.86, PERCENT, id="V82"),
-        pytest.param(A100_PEAK_FLOP_PER_S, 3.95, PERCENT, id="V83"),
-        pytest.param(H100_PEAK_FLOP_PER_S, 1.25, PERCENT, id="V84"),
-        pytest.param(V100_FLOAT32_PEAK_FLOP_PER_S, 78.5, 0.05, id="V85"),
+        (V100_PEAK_FLOP_PER_S, 9.86, PERCENT),
+        (A100_PEAK_FLOP_PER_S, 3.95, PERCENT),
+        (H100_PEAK_FLOP_PER_S, 1.25, PERCENT),
+        (V100_FLOAT32_PEAK_FLOP_PER_S, 78.5, 0.05),
     ],
 )
 def test_what_the_chapters_throughput_means(
