@@ -18,7 +18,7 @@ with stopped_quietly():
     from benchmarks.cases import Plan
     from benchmarks.validate import validate
     from results import counted_memory, forecasts, result_file
-    from results.cases import FILE, written
+    from results.cases import FILE, DeclarationError, written
     from results.catalogue import CatalogueError
     from results.entry import Entry, read_entry
     from results.quantities import write
@@ -39,7 +39,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
         return int(options.command(options))
-    except (BadResultError, CatalogueError) as problem:
+    except (BadResultError, CatalogueError, DeclarationError) as problem:
         print(f"error: {problem}", file=sys.stderr)
     except OSError as problem:
         at = f" {problem.filename}" if problem.filename else ""

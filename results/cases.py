@@ -7,14 +7,23 @@ The modules of ``benchmarks/cases`` declare it beside what they do, and
 import dataclasses
 import itertools
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from results.quantities import UNITS
+
 ON = {"cpu": "on the CPU", "cuda": "on the GPU"}
+DEVICES = (*ON, "webgpu")
+BRACES = re.compile(r"\{(\w*)\}")
 FILE = Path(__file__).with_name("cases.json")
+
+
+class DeclarationError(ValueError):
+    """A case that is declared as no entry could be; the message says what to write."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +54,25 @@ class Family:
     figure: str | None = None
     rate: str = ""
     rate_figure: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what the job would refuse only after it has measured.
+
+        Raises:
+            DeclarationError: If its device, a unit or a pair of braces is not known.
+        """
+        if self.device not in DEVICES:
+            self._refuse(f"device is {self.device!r}; write one of {', '.join(DEVICES)}")
+        for unit in (self.unit, self.rate or self.unit):
+            if unit not in UNITS:
+                self._refuse(f"the unit {unit!r} is unknown; write one of {', '.join(UNITS)}")
+        braces = set(BRACES.findall(self.name))
+        if braces != set(self.at) or not braces.issuperset(BRACES.findall(self.what)):
+            lists = ", ".join(self.at) or "none"
+            self._refuse(f"name and what have braces for these lists of `at` alone: {lists}")
+
+    def _refuse(self, problem: str) -> None:
+        raise DeclarationError(f"the family {self.name!r}: {problem}")
 
     def names(self) -> Iterator[str]:
         """The names of its entries."""

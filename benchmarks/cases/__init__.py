@@ -15,7 +15,7 @@ from types import ModuleType
 
 import torch
 
-from results.cases import Case, together
+from results.cases import Case, DeclarationError, together
 from results.entry import Entry
 
 # In this order they run: what the pages lean on most comes first, in case the time runs out.
@@ -173,5 +173,20 @@ def declared() -> dict[str, Case]:
 
 
 def load(name: str) -> ModuleType:
-    """The module of a case."""
-    return importlib.import_module(f"{__name__}.{name}")
+    """The module of a case.
+
+    Raises:
+        DeclarationError: If there is none, or its ``FAMILIES`` can't be.
+    """
+    module, file = f"{__name__}.{name}", f"benchmarks/cases/{name}.py"
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as problem:
+        if problem.name != module:
+            raise
+        raise DeclarationError(
+            f"there is no {file}, and benchmarks/cases/__init__.py names the case {name!r}; "
+            "correct the name, or write the module"
+        ) from None
+    except DeclarationError as problem:
+        raise DeclarationError(f"{file}: {problem}") from None

@@ -5,15 +5,17 @@ import json
 import re
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 
 from benchmarks import cases
+from benchmarks.__main__ import main
 from benchmarks.cases import Plan
 from results import cases as results_cases
 from results import catalogue, derived, schema
-from results.cases import Case, Family
+from results.cases import Case, DeclarationError, Family
 from results.catalogue import CatalogueError, Definition
 from results.entry import entry
 
@@ -32,6 +34,20 @@ def test_the_site_knows_what_the_cases_measure() -> None:
     expected = results_cases.written(cases.declared())
 
     assert expected == results_cases.FILE.read_text(encoding="utf-8")
+
+
+def test_a_case_without_its_module_is_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The message has the file that names it, and the one that is missing."""
+    monkeypatch.setattr(cases, "NAMES", ("matmull",))
+
+    code = main(["describe"])
+
+    assert 2 == code
+    said = capsys.readouterr().err
+    assert said.startswith("error: there is no benchmarks/cases/matmull.py")
+    assert "benchmarks/cases/__init__.py names" in said
 
 
 def test_an_entry_has_a_figure_by_itself() -> None:
@@ -95,6 +111,27 @@ def test_every_derived_figure_has_its_function_and_case() -> None:
             assert definition.fields["derived"] in derived.FUNCTIONS
             assert definition.case in cases.NAMES, definition.name
             assert catalogue.value_in(definition, {}) is None
+
+
+@pytest.mark.parametrize(
+    ("slip", "said"),
+    [
+        ({"device": "gpu"}, "device is 'gpu'; write one of cpu, cuda"),
+        ({"unit": "ms"}, "the unit 'ms' is unknown; write one of s,"),
+        ({"rate": "flops"}, "the unit 'flops' is unknown"),
+        ({"at": {"m": (1, 2)}}, "these lists of `at` alone: m"),
+        ({"what": "a product of {m}"}, "these lists of `at` alone: n"),
+    ],
+)
+def test_a_family_that_nothing_can_belong_to_is_refused(slip: dict[str, Any], said: str) -> None:
+    """Before anything is measured, and not when the file is written."""
+    good: dict[str, Any] = {"name": "n_{n}.cpu", "what": "a product", "at": {"n": (1, 2)}}
+
+    with pytest.raises(DeclarationError) as refused:
+        Family(**(good | slip))
+
+    assert said in str(refused.value)
+    assert "the family 'n_{n}.cpu'" in str(refused.value)
 
 
 @pytest.mark.parametrize("name", cases.NAMES)
