@@ -12,6 +12,7 @@ from typing import Any
 
 import yaml
 
+from lesson_site.errors import PageError
 from lesson_site.markdown_source import Source
 
 SETTINGS = Path("mkdocs.yml")
@@ -40,8 +41,18 @@ class Section:
 
     @property
     def markdown(self) -> Source:
-        """What is in that file."""
-        return Source.read(self.source)
+        """What is in that file.
+
+        Raises:
+            PageError: If it is not there.
+        """
+        try:
+            return Source.read(self.source)
+        except FileNotFoundError:
+            raise PageError(
+                f"{SETTINGS}: the navigation has {FOLDER}/{self.slug}.md, and {self.source} is not "
+                "there; write the page, or correct its name"
+            ) from None
 
     @property
     def title(self) -> str:

@@ -27,7 +27,7 @@ from lesson_site.errors import PageError
 from lesson_site.fences import Options, fence
 from lesson_site.markdown_source import Source
 from lesson_site.page import Page, current_page
-from results import catalogue, contributed
+from results import cases, catalogue, contributed
 from results.catalogue import FROM_RESULTS, Definition
 from results.quantities import write
 from results.store import Result, Store, newest, open_store
@@ -138,7 +138,10 @@ def case_html(case: str, store: Store, page: Page) -> str:
     """
     definitions = _figures_of(case, store)
     if not definitions:
-        raise PageError(f"the catalogue has no figure of a case {case!r}")
+        raise PageError(
+            f"no figure comes from a case {case!r}; {catalogue.nearest(case, cases.names())}"
+            "`python -m benchmarks describe` writes results/cases.json, which has them all"
+        )
     able = [r for r in store.machines(case) if case in r.cases or r.skipped.get(case)]
     results = newest(able, MACHINES)
     measured = {d.name for d in definitions if store.figure(d.name).known}

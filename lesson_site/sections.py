@@ -104,7 +104,11 @@ def _sections(file: str, text: str) -> dict[str, Section]:
             raise SectionError(f"{file}:{number}: section {marker['name']!r} ends before it starts")
     unclosed = [name for name in open_sections if name]
     if unclosed:
-        raise SectionError(f"{file}: section {unclosed[0]!r} has no end marker")
+        [name, *_] = unclosed
+        raise SectionError(
+            f"{path_of(file)}: section {name!r} has no end marker; "
+            f"write `# --8<-- [end:{name}]` below its last line"
+        )
     return {
         name: _section(file, name, lines)
         for name, lines in {**closed, "": open_sections[""]}.items()

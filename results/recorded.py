@@ -93,7 +93,11 @@ def read(target: str, device: Device = "cpu", folder: Path = CODE_FOLDER) -> Rec
     except OSError:
         raise RecordingError(f"there is no module {folder / module}.py") from None
     if not re.search(rf"^def {re.escape(function)}\(\)", source, re.MULTILINE):
-        raise RecordingError(f"{folder / module}.py has no function {function}()")
+        printing = ", ".join(re.findall(r"^def ((?:print|study)_\w+)\(\)", source, re.MULTILINE))
+        raise RecordingError(
+            f"{folder / module}.py has no function {function}() without arguments; "
+            f"those that print are: {printing or 'none'}"
+        )
     path = path_of(target, device, folder)
     try:
         return from_json(json.loads(path.read_text(encoding="utf-8")))

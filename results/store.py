@@ -208,7 +208,8 @@ class Store:
     def _definition(self, name: str) -> Definition:
         if name not in self.definitions:
             raise FigureError(
-                f"there is no figure {name!r}; {CATALOGUE} lists those that there are"
+                f"there is no figure {name!r}; {catalogue.nearest(name, self.definitions)}"
+                f"results/cases.json has what cases measure, and {CATALOGUE} all others"
             )
         return self.definitions[name]
 
@@ -291,11 +292,15 @@ def _first_card(name: str) -> Figure:
 
 def _published(name: str) -> Figure:
     try:
-        found = published.read().get(name.removeprefix(PUBLISHED))
+        known = published.read()
     except published.PublishedError as problem:
         raise FigureError(str(problem)) from problem
+    found = known.get(name.removeprefix(PUBLISHED))
     if found is None:
-        raise FigureError(f"{name!r} is not published; results/published/topics lists what is")
+        near = catalogue.nearest(name, [f"{PUBLISHED}{id}" for id in known])
+        raise FigureError(
+            f"{name!r} is not published; {near}results/published/topics lists what is"
+        )
     return Figure(name, found.what, found.value, found.text, found.provenance, "published")
 
 

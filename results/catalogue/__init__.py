@@ -31,6 +31,7 @@ import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -172,6 +173,12 @@ def read(
         for family in of.families
         for definition in _of_entries(case, family)
     }
+    entries = {
+        f"{case}:{name}": None
+        for case, of in declared.items()
+        for family in of.families
+        for name in family.names()
+    }
     for path in files:
         try:
             content = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -183,6 +190,7 @@ def read(
         for name, fields in listed.items():
             try:
                 family = _family(name, fields)
+                _check_entries(family, entries)
             except CatalogueError as problem:
                 raise CatalogueError(f"{path}: {name!r} {problem}") from None
             for definition in family:
@@ -194,6 +202,12 @@ def read(
                 definitions[definition.name] = definition
     ran = {d.targets[0]: d for d in definitions.values() if d.devices}
     return [_placed(definition, ran) for definition in definitions.values()]
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """The names that somebody who wrote ``name`` may have meant, in words; empty without any."""
+    near = get_close_matches(name, known, 3)
+    return f"near it are {', '.join(near)}; " if near else ""
 
 
 def _of_entries(case: str, family: Family) -> Iterator[Definition]:
@@ -286,6 +300,16 @@ def _check(definition: Definition) -> None:
         raise CatalogueError("names no function of results/derived.py")
     if definition.kind == "derived" and "case" not in fields:
         raise CatalogueError("needs `case`: which one measures what it is derived from")
+
+
+def _check_entries(family: list[Definition], entries: Mapping[str, None]) -> None:
+    """Raise ``CatalogueError`` if no case measures what a figure names; without cases nothing."""
+    for target in (target for definition in family for target in definition.targets if entries):
+        if target not in entries:
+            raise CatalogueError(
+                f"names the entry {target!r}, which no case measures; "
+                f"{nearest(target, entries)}results/cases.json has them all"
+            )
 
 
 def _fill(value: Any, member: dict[str, Any]) -> Any:

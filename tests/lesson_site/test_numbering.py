@@ -55,6 +55,15 @@ def convert(monkeypatch: pytest.MonkeyPatch, source: str, text: str) -> str:
     return markdown.markdown(text, extensions=extensions)
 
 
+def test_a_page_that_the_navigation_has_and_nobody_wrote_is_named(lesson: Path) -> None:
+    """The message has the file in which the name is, and the one that is missing."""
+    (lesson / "docs" / "gpu-training" / "loop.md").unlink()
+
+    said = r"mkdocs\.yml: .* gpu-training/loop\.md, and docs/gpu-training/loop\.md is not there"
+    with pytest.raises(PageError, match=said):
+        [section.title for section in sections()]
+
+
 def test_sections_are_numbered_through_all_parts() -> None:
     """Pages beside the parts, and other tracks, have no number."""
     assert [

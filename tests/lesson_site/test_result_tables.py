@@ -206,9 +206,9 @@ def test_below_the_table_stands_where_it_was_measured() -> None:
 
 
 def test_an_unknown_case_is_an_error() -> None:
-    """The message names it."""
-    with pytest.raises(PageError, match="no figure of a case 'swim'"):
-        case_html("swim", Store([ROUND]), AT)
+    """The message names it, those that are written nearly so, and the command that is missing."""
+    with pytest.raises(PageError, match=r"a case 'matmull'; near it are matmul; .*describe"):
+        case_html("matmull", Store([ROUND]), AT)
 
 
 def test_a_newer_run_of_another_case_does_not_empty_the_table() -> None:

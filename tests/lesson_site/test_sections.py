@@ -74,7 +74,10 @@ def test_what_does_not_exist_is_named(code: Path, target: str, said: str) -> Non
 @pytest.mark.parametrize(
     ("source", "said"),
     [
-        ("# --8<-- [start:a]\nx = 1\n", "section 'a' has no end marker"),
+        (
+            "# --8<-- [start:a]\nx = 1\n",
+            r"a\.py: section 'a' .*write `# --8<-- \[end:a\]`",
+        ),
         ("x = 1\n# --8<-- [end:a]\n", ":2: section 'a' ends before it starts"),
         ("# --8<-- [start:a]\n# --8<-- [start:a]\n", ":2: section 'a' starts twice"),
     ],

@@ -113,6 +113,18 @@ def test_every_derived_figure_has_its_function_and_case() -> None:
             assert catalogue.value_in(definition, {}) is None
 
 
+def test_an_entry_that_no_case_measures_is_refused(tmp_path: Path) -> None:
+    """A slip would look like a figure that nobody has measured yet; the message has its file."""
+    path = tmp_path / "catalogue.toml"
+    path.write_text('[figure."gain"]\nwhat = "x"\nratio = ["made:n_1.cpu", "made:n_2.cpus"]\n')
+
+    with pytest.raises(CatalogueError) as refused:
+        catalogue.read([path], {"made": PRODUCTS})
+
+    assert "catalogue.toml: 'gain' names the entry 'made:n_2.cpus'" in str(refused.value)
+    assert "near it are made:n_2.cpu" in str(refused.value)
+
+
 @pytest.mark.parametrize(
     ("slip", "said"),
     [

@@ -21,6 +21,11 @@ def test_each_heading_of_a_section_has_its_slug_as_anchor() -> None:
         assert slug == Source(text).headings[0].anchor
 
 
+def test_each_section_says_what_one_learns_to_do() -> None:
+    """A page that spells its front matter's `aim` otherwise would say nothing under its title."""
+    assert [] == [str(section.source) for section in sections() if not section.aim]
+
+
 def test_problem_comes_before_solution() -> None:
     """The error precedes the fix, underflow precedes autocast, and manual precedes automatic."""
     assert "images.to(device)" not in TEXT["device-mismatch"]
