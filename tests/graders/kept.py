@@ -19,7 +19,7 @@ import sys
 import tempfile
 import textwrap
 import tomllib
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
@@ -103,6 +103,11 @@ class KeptAnswer:
     def __str__(self) -> str:
         return f"{self.unit}-{self.name}"
 
+    @property
+    def place(self) -> str:
+        """Its table, for somebody who has to change it."""
+        return f"{(FOLDER / self.unit).relative_to(REPOSITORY)}.toml, [{self.name}]"
+
     def text(self) -> str:
         """The whole answer.
 
@@ -114,7 +119,10 @@ class KeptAnswer:
         blanks = self.blanks or [""] * len(self.changes)
         for change, blank in zip(self.changes, blanks, strict=True):
             if blank:
-                source = changed_in_blank(source, blank, *change)
+                try:
+                    source = changed_in_blank(source, blank, *change)
+                except KeptAnswerError as problem:
+                    raise KeptAnswerError(f"{self.place}: {problem}") from None
             else:
                 elsewhere.append(change)
         return changed(filled(source), replace(self, changes=tuple(elsewhere)))
@@ -369,12 +377,17 @@ def changed(solution: str, answer: KeptAnswer) -> str:
     places = []
     for old, new in answer.changes:
         if solution.count(old) != 1:
-            raise KeptAnswerError(f"{answer}: the solution has {solution.count(old)} of {old!r}")
+            raise KeptAnswerError(
+                f"{answer.place}: the solution has {solution.count(old)} of {old!r}; write as "
+                "`old` what it has once"
+            )
         places.append((solution.index(old), old, new))
     end, text = len(solution), ""
     for start, old, new in sorted(places, reverse=True):
         if start + len(old) > end:
-            raise KeptAnswerError(f"{answer}: {old!r} overlaps what follows; make them one change")
+            raise KeptAnswerError(
+                f"{answer.place}: {old!r} overlaps what follows; make them one change"
+            )
         text = f"{new}{solution[start + len(old) : end]}{text}"
         end = start
     return solution[:end] + text
@@ -412,6 +425,25 @@ def outcomes(of: str, path: Path, seed: int = 0, without: Collection[str] = ()) 
             return list(by_todo(_judged(checks, answer, path, seed)))
     finally:
         sys.modules.pop(ANSWER, None)
+
+
+def contradiction(answer: KeptAnswer, found: Iterable[Outcome]) -> str:
+    """What a table says of its answer and the checks do not, in a sentence; else nothing."""
+    found = list(found)
+    failed = {o.todo: o.says for o in found if o.state not in ("passed", "cannot be judged here")}
+    advice = [text for outcome in found for text in outcome.advice]
+    said = "\n".join(f"{todo}: {text}" for todo, text in failed.items()) or "nothing"
+    if answer.fails != failed.keys():
+        problem = f"fails is {sorted(answer.fails)}, and {sorted(failed)} fail"
+    elif answer.fails and not any(answer.says in text for text in failed.values()):
+        problem = f"no report has {answer.says!r} in it"
+    elif answer.advises and not any(answer.advises in text for text in advice):
+        problem = f"no advice has {answer.advises!r} in it, but it is {advice}"
+    elif advice and not (answer.advises or answer.fails):
+        problem = f"a right answer is advised {advice}; give it `advises`, or mend the check"
+    else:
+        return ""
+    return f"{answer.place}: {problem}; correct the table or the check. What is reported:\n{said}"
 
 
 def _judged(checks: list[Check], answer: Any, path: Path, seed: int) -> Iterator[Outcome]:

@@ -9,6 +9,7 @@ from torchvision import datasets, transforms
 
 from graders.answers import load
 from graders.checks import checks_in, unit
+from graders.outcome import Outcome
 from tests.graders.kept import (
     COSTLY,
     LEARNS,
@@ -18,6 +19,7 @@ from tests.graders.kept import (
     KeptAnswerError,
     answers_in,
     changed,
+    contradiction,
     digits,
     kept,
     outcomes,
@@ -40,13 +42,44 @@ def test_a_kept_answer_is_judged_as_it_should_be(answer: KeptAnswer, tmp_path: P
     Who is right gets no advice but the one that is named.
     """
     found = outcomes(answer.unit, answer.write(tmp_path), without=answer.unasked())
-    failed = {o.todo: o.says for o in found if o.state not in ("passed", "cannot be judged here")}
+    assert "" == contradiction(answer, found)
 
-    assert answer.fails == failed.keys(), failed
-    assert not answer.fails or any(answer.says in said for said in failed.values()), failed
-    advice = [text for outcome in found for text in outcome.advice]
-    assert not answer.advises or any(answer.advises in text for text in advice), advice
-    assert answer.advises or answer.fails or not advice
+
+@pytest.mark.parametrize(
+    ("fails", "says", "advises", "said"),
+    [
+        (["1.2"], "random", "", ""),
+        (["1.3"], "random", "", "fails is ['1.3'], and ['1.2'] fail"),
+        ([], "", "", "fails is [], and ['1.2'] fail"),
+        (["1.2"], "rndom", "", "no report has 'rndom' in it"),
+        (["1.2"], "random", "quicker", "no advice has 'quicker' in it"),
+    ],
+)
+def test_a_table_that_says_something_else_than_the_checks_is_named(
+    fails: list[str], says: str, advises: str, said: str
+) -> None:
+    """With its file, and with what is reported, from which `says` can be taken."""
+    passed, wrong = Outcome("1.1", "", "passed"), Outcome("1.2", "", "wrong", "no random one")
+    answer = KeptAnswer(UNIT, "mine", "Why.", frozenset(fails), says, advises, ())
+
+    problem = contradiction(answer, [passed, wrong])
+
+    assert said in problem
+    assert bool(said) == ("answers/lab.exercise_1.toml, [mine]: " in problem)
+    assert bool(said) == ("1.2: no random one" in problem)
+
+
+def test_a_right_answer_that_is_advised_is_named() -> None:
+    """Unless its table has the advice."""
+    advised = [Outcome("1.1", "", "passed", advice=("it can be shorter",))]
+
+    problem, none = (
+        contradiction(KeptAnswer(UNIT, "mine", "Why.", frozenset(), "", advises, ()), advised)
+        for advises in ("", "shorter")
+    )
+
+    assert "a right answer is advised ['it can be shorter']; give it `advises`" in problem
+    assert "" == none
 
 
 @pytest.mark.parametrize("of", SOURCES)
