@@ -127,7 +127,10 @@ def test_a_drawing_has_at_most_seven_labelled_parts(name: str) -> None:
         if "station" in (css := element.get("class", "")) or css == "code key"
     }
 
-    assert 1 <= len(labels) <= 7
+    assert 1 <= len(labels) <= 7, (
+        f"{DRAWINGS / name}.svg has {len(labels)} labels; give its parts, one to seven of them, a "
+        "text of the class station, or code key"
+    )
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -155,7 +158,10 @@ def test_a_class_of_drawings_is_used_in_one() -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_a_drawing_is_shapes_and_text_that_the_palette_colours(name: str) -> None:
     """A file has a title, a description, known shapes, known classes, and the common width."""
-    assert [] == flaws(text_of(name))
+    known = ", ".join(sorted(classes_in_css()))
+    assert [] == flaws(text_of(name)), (
+        f"{DRAWINGS / name}.svg is {WIDE} units wide, and has these classes alone: {known}"
+    )
 
 
 @pytest.mark.parametrize(
