@@ -1,14 +1,23 @@
-"""CONTRIBUTING's own example of a new section works as it is written."""
+"""CONTRIBUTING's own examples work as they are written, and what it names is there."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from lesson_site.numbering import sections
-from tests.changed import BEFORE, BLOCK, EXAMPLE
+from tests.building import REPOSITORY
+from tests.changed import BEFORE, BLOCK, EXAMPLE, GUIDE
+from tests.lesson_site.test_drawings import flaws
 from tests.site.test_pages import parse, text_of, with_class
 
 SLUG = "pinned-memory"
+BLOCKS = {
+    kind: re.findall(rf"^```{kind}\n(.*?)^```$", GUIDE, re.DOTALL | re.MULTILINE)
+    for kind in ("toml", "xml")
+}
 
 
 def test_the_example_names_its_files() -> None:
@@ -51,3 +60,41 @@ def test_the_example_s_test_passes(changed_site: Path) -> None:
 
     assert not done.returncode, done.stdout + done.stderr
     assert "1 passed" in done.stdout
+
+
+@pytest.mark.parametrize("path", sorted(set(re.findall(r"(?<![\w/])tests/[\w/.]+\w", GUIDE))))
+def test_each_test_that_it_names_is_there(path: str) -> None:
+    """A newcomer can run it as it is written; the example's own test comes with the example."""
+    assert (REPOSITORY / path).exists() or f"`{path}`" in EXAMPLE
+
+
+@pytest.mark.parametrize(
+    ("number", "file"),
+    [
+        (0, "results/catalogue/lesson.toml"),
+        (1, "results/published/topics/compiling.toml"),
+        (2, "tests/graders/answers/lab.exercise_1.toml"),
+    ],
+)
+def test_a_table_that_it_shows_is_one_that_is_read(number: int, file: str) -> None:
+    """Word for word, so that it is checked with all others of its file."""
+    assert 3 == len(BLOCKS["toml"])
+    assert BLOCKS["toml"][number] in (REPOSITORY / file).read_text(encoding="utf-8")
+
+
+def test_the_drawing_that_it_shows_is_one() -> None:
+    """With a title, a description, and known shapes and classes."""
+    [svg] = BLOCKS["xml"]
+
+    assert [] == flaws(svg)
+
+
+def test_its_first_table_leads_to_every_task() -> None:
+    """Each link names a heading, and each heading that begins with a task has its line."""
+    tasks = GUIDE.split("## Find your task")[1].split("\n## ")[0]
+    linked = set(re.findall(r"\]\(#([\w-]+)\)", tasks))
+    headings = re.findall(r"^## (.+)$", GUIDE, re.MULTILINE)
+    anchors = {re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") for heading in headings}
+
+    assert linked <= anchors
+    assert {a for a in anchors if re.match(r"(add|give|change|show|compare)-", a)} <= linked
