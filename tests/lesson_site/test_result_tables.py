@@ -445,7 +445,9 @@ def test_every_case_is_on_exactly_one_page() -> None:
         for case in re.findall(r'lesson-results case="(\w+)"', (RESULTS / f"{name}.md").read_text())
     ]
 
-    assert sorted(cases.NAMES) == sorted(shown)
+    assert sorted(cases.NAMES) == sorted(shown), (
+        f"give each case a heading and a lesson-results fence, on one page of {RESULTS}"
+    )
 
 
 @pytest.mark.parametrize("name", pages())
@@ -454,7 +456,9 @@ def test_every_table_stands_under_a_heading_of_its_case(name: str) -> None:
     text = (RESULTS / f"{name}.md").read_text(encoding="utf-8")
     page = read_page(name, RESULTS)
 
-    assert re.findall(r'case="(\w+)"', text) == list(page.cases)
+    assert re.findall(r'case="(\w+)"', text) == list(page.cases), (
+        f"{RESULTS / name}.md: above each fence is a heading with its case as anchor, {{ #case }}"
+    )
 
 
 def test_the_overview_lists_every_page() -> None:

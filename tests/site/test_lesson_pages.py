@@ -23,7 +23,9 @@ def test_each_heading_of_a_section_has_its_slug_as_anchor() -> None:
 
 def test_each_section_says_what_one_learns_to_do() -> None:
     """A page that spells its front matter's `aim` otherwise would say nothing under its title."""
-    assert [] == [str(section.source) for section in sections() if not section.aim]
+    without = [str(section.source) for section in sections() if not section.aim]
+
+    assert [] == without, "write it as `aim:` into the front matter, in words that follow 'to'"
 
 
 def test_problem_comes_before_solution() -> None:
