@@ -1,5 +1,8 @@
 """The tool that looks for what checks overlook: it finds a planted gap, and its lists are true."""
 
+import signal
+import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -7,9 +10,10 @@ import pytest
 from graders.checks import Check, require
 from tests.building import REPOSITORY
 from tests.graders.kept import SOURCES
-from tests.mutation import modules
+from tests.mutation import modules, processes
 from tests.mutation.accepted import EQUIVALENT, accepted
 from tests.mutation.mutants import difference, mutants
+from tests.mutation.nursery import changed_function
 from tests.mutation.trying import Trial, fates
 from tests.mutation.units import Unit, read, todos_of
 
@@ -38,6 +42,23 @@ from results.summary import summarise
 def test_smallest() -> None:
     """Of three."""
     assert 1.0 == summarise([2.0, 1.0, 3.0]).smallest
+'''
+
+EARLY = '''"""A test that compares a summary with an earlier one."""
+
+from results.summary import NOISY_SHARE, summarise
+
+BEFORE = summarise([1.0, 2.0])
+
+
+def test_the_same_again() -> None:
+    """Whatever it is."""
+    assert BEFORE == summarise([1.0, 2.0])
+
+
+def test_a_constant() -> None:
+    """As it was chosen."""
+    assert 0.15 == NOISY_SHARE
 '''
 
 
@@ -104,6 +125,69 @@ def test_what_a_modules_tests_overlook_is_found(tmp_path: Path) -> None:
     fates = {mutant.new: fate for mutant, fate in modules.fates(module, tried, [tests])}
 
     assert dict(zip(wanted, ["killed", "survived"], strict=True)) == fates
+
+
+def test_what_runs_before_the_tests_is_imported(tmp_path: Path) -> None:
+    """A number that was made while tests were collected is a mutant's own, and so is a constant."""
+    tests = tmp_path / "test_of_what_was_made_before.py"
+    tests.write_text(EARLY, encoding="utf-8")
+    module = "results.summary"
+    tried = [
+        mutant
+        for mutant in modules.mutants_of(modules.file_of(module).read_text(encoding="utf-8"))
+        if mutant.new in ("median = statistics.median_low(samples)", "NOISY_SHARE = 0.3")
+    ]
+    fates = {mutant.new[:11]: fate for mutant, fate in modules.fates(module, tried, [tests])}
+
+    assert {"NOISY_SHARE": "killed", "median = st": "survived"} == fates
+
+
+WHOLE = """
+@cache
+def f(a=1):
+    return a
+
+class A:
+    b = 2
+    def g(self):
+        return 3
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "name"),
+    [
+        ("return a", "return 1", "f"),
+        ("return 3", "return 4", "A.g"),
+        ("a=1", "a=2", None),
+        ("@cache\n", "", None),
+        ("b = 2", "b = 3", None),
+        ("class A", "class A(B)", None),
+        ("def g(self):", "@property\n    def g(self):", None),
+    ],
+)
+def test_only_what_is_within_one_function_is_put_in_place(
+    old: str, new: str, name: str | None
+) -> None:
+    """Defaults, decorators, bases and what a class holds are made when a module is imported."""
+    assert name == changed_function(WHOLE, WHOLE.replace(old, new))
+
+
+def test_a_process_ends_when_it_waits_and_not_when_it_works(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """However long the clock says that its work takes."""
+    monkeypatch.setattr(processes, "LOOK_CLOSELY_S", 0.05)
+    monkeypatch.setattr(processes, "IDLE_S", 0.5)
+
+    def work(waits: bool) -> int:
+        while not waits and time.process_time() < 1.0:
+            pass
+        if waits:
+            threading.Event().wait()
+        return 7
+
+    assert {True: -signal.SIGKILL, False: 7} == dict(processes.forked([True, False], work, 2))
 
 
 def test_a_module_that_fails_its_tests_is_no_measure(tmp_path: Path) -> None:
