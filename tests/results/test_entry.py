@@ -1,5 +1,7 @@
 """An entry: raw samples, and what a result file keeps of them."""
 
+from typing import Any
+
 import pytest
 
 from results.entry import Entry, entry, read_entry
@@ -19,6 +21,41 @@ FULL = entry(
     amount=100,
     outcome={"relative_error": 1e-7},
 )
+
+
+# All that an entry can have; no two of it are alike.
+FIELDS: dict[str, Any] = {
+    "unit": "s",
+    "device": "cuda",
+    "samples": (9.5, 10.0, 11.0),
+    "at": {"n": 64},
+    "warmups": (3.0, 5.0),
+    "loops": 6,
+    "device_samples": (0.5, 0.75),
+    "seed": 7,
+    "loss": 0.25,
+    "settings": {"threads": 8},
+    "amount": 100.0,
+    "outcome": {"relative_error": 1e-7},
+}
+SAID = {"median": 10.0, "smallest": 9.5, "largest": 11.0, "spread": 0.75, "noisy": False}
+
+
+def test_an_entry_is_made_of_what_it_is_given() -> None:
+    """Each in its place, whichever kind of sequence and of number it was."""
+    given = FIELDS | {"amount": 100} | {n: iter(v) for n, v in FIELDS.items() if type(v) is tuple}
+    made = entry(given.pop("samples"), given.pop("unit"), **given)
+
+    assert Entry(**FIELDS) == made
+    assert isinstance(made.amount, float)
+    assert Entry("s", "cpu", (1.0,)) == entry([1], "s", device="cpu")
+
+
+def test_an_entry_is_written_as_lists_and_numbers() -> None:
+    """With what its samples say together; where it was measured is its name's to say."""
+    written = {n: list(v) if type(v) is tuple else v for n, v in FIELDS.items() if n != "at"}
+
+    assert written | SAID == Entry(**FIELDS).to_json()
 
 
 def test_an_estimate_is_one_statistic_of_an_entry() -> None:
@@ -63,5 +100,6 @@ def test_a_file_keeps_nothing_that_an_entry_does_not_have() -> None:
 
 def test_an_entry_has_a_sample() -> None:
     """There is nothing to keep of none."""
-    with pytest.raises(ValueError, match="no sample"):
-        entry([], "s", device="cpu")
+    for none in ([], iter(())):
+        with pytest.raises(ValueError, match="no sample"):
+            entry(none, "s", device="cpu")
