@@ -324,6 +324,21 @@ def test_mixed_precision_leaves_the_static_parts_and_adds_copies() -> None:
     assert [full[name] for name in STATIC] == [2 * half[name] for name in STATIC]
 
 
+def test_under_a_checkpoint_the_heads_copy_alone_waits_for_backward() -> None:
+    """Two bytes for each of its weights, and for each of all where nothing is recomputed."""
+    waiting = [kept_copy_bytes("autocast", recompute, GPT2_XL) for recompute in RECOMPUTATIONS]
+
+    assert [3_111_324_800, 3_111_324_800, 2 * 50_257 * 1_600] == waiting
+    assert {0} == {kept_copy_bytes("fp32", recompute, GPT2_XL) for recompute in RECOMPUTATIONS}
+
+
+def test_bytes_that_were_handed_out_can_be_changed() -> None:
+    """What one caller does to them, no other sees."""
+    bytes_per_param("fp32")["params"] = 0
+
+    assert 4 == bytes_per_param("fp32")["params"]
+
+
 @given(st.sampled_from(REGIMES), st.integers(1, 10**12))
 def test_the_optimizer_tax_is_two_vectors(regime: Regime, n_params: int) -> None:
     """As many bytes as Adam's state has, since SGD has none."""

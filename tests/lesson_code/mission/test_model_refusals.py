@@ -22,6 +22,7 @@ from lesson_code.mission.fit import (
 )
 from lesson_code.mission.memory import (
     bytes_per_param,
+    kept_copy_bytes,
     ledger,
     ledger_total_bytes,
     logits_gradient_bytes,
@@ -122,8 +123,10 @@ def test_the_length_of_a_text_is_a_count(count: int) -> None:
         ),
         (lambda: weight_copy_bytes("mixed", GPT2_XL), "regime .* fp32, autocast, zero_mixed"),
         (lambda: activation_bytes("int8", "none", 1, GPT2_XL), "regime must be one of fp32"),
+        (lambda: logits_gradient_bytes("int8", 1, GPT2_XL), "regime must be one of fp32"),
         (lambda: optimizer_vectors("Adam"), "optimizer must be one of sgd, momentum, adam"),
         (lambda: static_bytes("fp32", "lion", 1), "optimizer must be one of sgd, momentum, adam"),
+        (lambda: kept_copy_bytes("fp32", "some", GPT2_XL), "recompute must be one of none, sel"),
         (lambda: ledger("fp32", "sgd", "some", 1), "recompute .* none, selective, full"),
         (lambda: regime_for("bf16", "zero"), "precision must be one of fp32, mixed, fp16"),
         (lambda: regime_for("mixed", "apex"), "bookkeeping must be one of autocast, zero"),
