@@ -194,6 +194,7 @@ def test_amounts_are_finite_numbers_above_zero(
         (lambda: pipeline(True, True, True, 32, 3), "tensor must be 1 or 2, got 3"),
         (lambda: pipeline(True, True, True, 32, True), "tensor must be 1 or 2, got True"),
         (lambda: rounded_shares(0.5, 0.4, 0.2), "add up to 1"),
+        (lambda: rounded_shares(0.5, 0.25, 0.25 + 1.5e-9), "add up to 1"),
         (lambda: rounded_shares(-0.5, 0.5, 1.0), "must not be negative"),
     ],
 )

@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from itertools import product
+from itertools import permutations, product
 
 import pytest
 from hypothesis import given
@@ -84,6 +84,8 @@ def test_the_times_of_an_iteration_add_up() -> None:
         assert found.total_units == pytest.approx(sum(parts))
         assert found.speed == pytest.approx(100 / found.total_units)
         assert found.useful_share == pytest.approx(found.compute_units / found.total_units)
+        assert found.mfu == pytest.approx(found.useful_share * found.kernel_efficiency)
+        assert found.hfu == pytest.approx(found.compute_share * found.kernel_efficiency)
 
 
 @pytest.mark.parametrize("state", STATES, ids=str)
@@ -267,6 +269,14 @@ def test_rounded_shares_add_up_whatever_they_are(units: tuple[float, float, floa
     tenths = [round(10 * percent) for percent in found]
     assert sum(tenths) == 1000
     assert all(abs(t - 1000 * s) < 1 + 1e-6 for t, s in zip(tenths, shares, strict=True))
+
+
+@pytest.mark.parametrize("order", list(permutations(range(3))))
+def test_what_is_missing_goes_to_the_share_that_lost_most(order: tuple[int, ...]) -> None:
+    """Wherever it is."""
+    shares, expected = (0.0502, 0.0503, 0.8995), (5.0, 5.0, 90.0)
+
+    assert tuple(expected[i] for i in order) == rounded_shares(*(shares[i] for i in order))
 
 
 def test_thirds_are_rounded_to_a_hundred() -> None:
