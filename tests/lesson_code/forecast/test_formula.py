@@ -10,6 +10,7 @@ from lesson_code.forecast.cards import Card
 from lesson_code.forecast.formula import (
     BAND,
     HOST,
+    Forecast,
     Host,
     Step,
     forecast,
@@ -62,6 +63,11 @@ def test_layout(format: str, channels_last: bool, seconds: float) -> None:
     assert seconds == forecast(step, CARD).traffic
 
 
+def test_without_a_word_the_channels_are_first() -> None:
+    """As in a batch of images that nobody has arranged."""
+    assert 12.0 == forecast(replace(STEP, format="tf32"), CARD).traffic
+
+
 def test_tf32() -> None:
     """Products of float32 numbers run at TF32's rate, where there is one."""
     step = replace(STEP, format="tf32")
@@ -69,6 +75,23 @@ def test_tf32() -> None:
 
     assert 2.5 == forecast(step, CARD).arithmetic
     assert 10.0 == forecast(step, old).arithmetic == forecast(STEP, old).arithmetic
+    assert 1.25 == forecast(replace(step, flop={"bfloat16": 80}), CARD).arithmetic
+
+
+@pytest.mark.parametrize(
+    ("arithmetic", "traffic", "launches", "binds"),
+    [
+        (3.0, 2.0, 6.0, "launches"),
+        (3.0, 2.0, 4.0, "arithmetic"),
+        (2.0, 3.0, 4.0, "traffic"),
+        (3.0, 2.0, 1.0, "arithmetic"),
+    ],
+)
+def test_what_binds(arithmetic: float, traffic: float, launches: float, binds: str) -> None:
+    """The host, where it takes longer than both of the GPU's parts, or else the larger of these."""
+    work = arithmetic + traffic
+
+    assert binds == Forecast(work, work, work, arithmetic, traffic, launches).binds
 
 
 def test_a_format_that_the_card_lacks() -> None:
