@@ -28,7 +28,9 @@ NBSP = "\N{NO-BREAK SPACE}"
         (1.4286, "times", 0.12, "1.4 times"),
         (6385.0, "times", 600.0, "6,400 times"),
         (188_160_000, "megabytes", 0.0, "188 MB"),
+        (12_460_889_600, "gigabytes", 0.0, "12.5 GB"),
         (12_460_889_600, "hundredths_of_gigabytes", 0.0, "12.46 GB"),
+        (60_000, "samples", 0.0, "60,000 samples"),
         (940_584, "bytes", 0.0, "940,584 bytes"),
         (235_146, "count", 0.0, "235,146"),
         (4.25e13, "flop_per_s", 1e12, "42 TFLOP/s"),
@@ -37,6 +39,7 @@ NBSP = "\N{NO-BREAK SPACE}"
         (0.42, "points", 0.0, "0.420 points"),
         (1.46e-7, "plain", 0.0, "1.5 × 10⁻⁷"),
         (3.14e23, "plain", 0.0, "3.14 × 10²³"),
+        (1e15, "plain", 0.0, "1.00 × 10¹⁵"),
         (0.00289, "plain", 0.0, "0.00289"),
     ],
 )
@@ -101,10 +104,21 @@ def test_numbers_that_are_none_are_refused() -> None:
         quantities.write(1.0, "furlong")
 
 
-@pytest.mark.parametrize(("count", "words"), [(0, "no"), (3, "three"), (9, "nine"), (10, "10")])
-def test_small_counts_are_words(count: int, words: str) -> None:
+def test_small_counts_are_words() -> None:
     """As in a sentence."""
-    assert words == quantities.in_words(count)
+    words = "no one two three four five six seven eight nine 10"
+
+    assert words.split() == [quantities.in_words(count) for count in range(11)]
+
+
+@pytest.mark.parametrize(
+    ("value", "spread"), [(1.2, 0.12), (0.5, 0.5), (1.97, 1.97), (9.97, 9.97), (9.94, 9.94)]
+)
+def test_a_second_digit_is_for_what_begins_with_a_1_and_stays_so(
+    value: float, spread: float
+) -> None:
+    """1.97 becomes 2, and 9.97 becomes 10, which says no more than its one digit."""
+    assert spread == quantities.coarse(value)
 
 
 @pytest.mark.parametrize(
