@@ -127,7 +127,7 @@ def imported_as(module: str, code_of: Callable[[str], CodeType]) -> Iterator[Non
         yield
 
 
-@dataclass
+@dataclass(eq=False)  # pytest keeps its plugins in sets
 class Nursery:
     """A plugin of pytest that tries mutants in the place of running the tests.
 

@@ -13,7 +13,7 @@ from tests.graders.kept import SOURCES
 from tests.mutation import modules, processes
 from tests.mutation.accepted import EQUIVALENT, accepted
 from tests.mutation.mutants import difference, mutants
-from tests.mutation.nursery import changed_function
+from tests.mutation.nursery import Nursery, changed_function
 from tests.mutation.trying import Trial, fates
 from tests.mutation.units import Unit, read, todos_of
 
@@ -171,6 +171,11 @@ def test_only_what_is_within_one_function_is_put_in_place(
 ) -> None:
     """Defaults, decorators, bases and what a class holds are made when a module is imported."""
     assert name == changed_function(WHOLE, WHOLE.replace(old, new))
+
+
+def test_a_plugin_can_be_in_a_set() -> None:
+    """Where pytest keeps plugins that not every folder has."""
+    assert {Nursery("", "", [], {}, 1, lambda *_: None)}
 
 
 def test_a_process_ends_when_it_waits_and_not_when_it_works(
