@@ -34,6 +34,7 @@ test("what is no point is left out", () => {
     ...[{ ...POINT, task: { kind: "step", width: 3, batch: 64 } }, { ...POINT, task: { kind: "product", n: 3 } }, { ...POINT, task: "step" }],
     ...[{ ...POINT, samples: [1e-300] }, { ...POINT, lasted: 0.01 }, { ...POINT, loops: 1e-320 }, { ...POINT, loops: 1.5 }],
     ...[{ ...POINT, facts: { ...POINT.facts, name: "x".repeat(301) } }, { ...POINT, readS: 0 }],
+    ...[{ ...POINT, lasted: 1e20 }, { ...POINT, readS: 1e20 }, { ...POINT, value: -1e19 }, { ...POINT, value: NaN }],
   ];
 
   assert.deepEqual([], pointsFrom(wrong));

@@ -11,11 +11,13 @@ import { RACERS } from "./race.js";
 const LONGEST = 300; // characters of a name
 const MOST_SAMPLES = 100;
 const SHORTEST_S = 1e-9; // than which no result file has a time
+const LONGEST_S = 3600; // a point takes seconds, and a result file adds those of all sizes
+const LARGEST = 1e18; // than which no result file has a number
 const MOST_COUNTED = 1e6; // threads, and rounds of a sample
 const LONGER = 1.05; // result-checks.js: what samples may take beyond the whole
 
 /** @param {unknown} value @returns {value is number} */
-const isTime = (value) => typeof value === "number" && Number.isFinite(value) && value > 0;
+const isTime = (value) => typeof value === "number" && value > 0 && value <= LARGEST;
 /** @param {unknown} value @returns {value is number} */
 const isCount = (value) => Number.isInteger(value) && Number(value) >= 1 && Number(value) <= MOST_COUNTED;
 /** @param {unknown} value @returns {value is string} */
@@ -38,10 +40,10 @@ function isPoint(value) {
     RACERS.some((known) => known === racer && known === facts.racer) &&
     Array.isArray(samples) && samples.length > 0 && samples.length <= MOST_SAMPLES && samples.every((sample) => isTime(sample) && sample >= SHORTEST_S) &&
     [threads, loops].every(isCount) &&
-    [lasted, warmupMs].every(isTime) &&
+    [lasted, warmupMs].every(isTime) && Number(lasted) <= LONGEST_S &&
     (readS === null || isTime(readS)) &&
     samples.reduce((sum, sample) => sum + sample, 0) * Number(loops) <= LONGER * Number(lasted) &&
-    Number.isFinite(last) &&
+    typeof last === "number" && Math.abs(last) <= LARGEST &&
     Date.parse(String(at)) > 0
   );
 }
