@@ -66,6 +66,21 @@ class Math(Treeprocessor):
             element.text = self.md.htmlStash.store(mathml)
 
 
+class HeadingLinks(Treeprocessor):
+    """Keep the sign beside each heading to those who point at it.
+
+    Otherwise every heading's name ends in "¶" where it is read aloud; the table of contents has the
+    same links, by words.
+    """
+
+    def run(self, root: etree.Element) -> None:
+        """Take each link of a heading from keyboard and screen reader."""
+        for link in root.iter("a"):
+            if link.get("class") == "headerlink":
+                link.set("aria-hidden", "true")
+                link.set("tabindex", "-1")
+
+
 class LessonExtension(Extension):
     """Everything above, in the order in which it has to happen."""
 
@@ -74,6 +89,7 @@ class LessonExtension(Extension):
         # superfences reads its blocks at 25; the whole lesson is there before, at 40
         md.preprocessors.register(LineNumbers(md), "lesson-lines", 35)
         md.treeprocessors.register(Math(md), "lesson-math", 1)
+        md.treeprocessors.register(HeadingLinks(md), "lesson-heading-links", 2)  # toc is at 5
 
 
 def makeExtension(**options: Any) -> LessonExtension:  # noqa: N802 - Python-Markdown's name

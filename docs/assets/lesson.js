@@ -37,9 +37,8 @@ const elements = {
 /** Mend parts of Material: a role without a name, and wide things that only a mouse can scroll. */
 function completeTheme() {
   document.querySelector(".md-search")?.setAttribute("aria-label", "Search");
-  document.querySelectorAll(".md-code__nav").forEach((buttons, index) => {
-    buttons.setAttribute("aria-label", `Code block ${index + 1}`);
-  });
+  // A landmark for the one button of each listing leads nowhere.
+  for (const buttons of document.querySelectorAll(".md-code__nav")) buttons.setAttribute("role", "none");
   for (const page of document.querySelectorAll(".md-nav__container > a")) {
     const section = page.closest(".md-nav__item")?.querySelector(":scope > nav");
     section?.removeAttribute("aria-labelledby"); // Material names it by an icon

@@ -41,6 +41,8 @@ OUTPUT = re.compile(
     re.S,
 )
 HEADING = re.compile(r"<h1[^>]*>.*?</h1>", re.S)
+# As `lesson_site.extension` leaves those of pages.
+HEADING_LINK = 'class="headerlink" title="Link to this heading" aria-hidden="true" tabindex="-1"'
 ANCHOR = re.compile(r'<a class="anchor-link" href="([^"]+)">')
 SPAN = re.compile(r"</?span[^>]*>")
 DOCSTRING = re.compile(r'\n +""".*?"""(?=\n)', re.S)
@@ -74,7 +76,7 @@ def tidy_notebook(site: Path) -> None:
         for part in _cell(name, cell, cells[name], site)
     )
     text = HEADING.sub(lambda _: heading, text, count=1)
-    text = ANCHOR.sub(r'<a class="headerlink" title="Link to this heading" href="\1">', text)
+    text = ANCHOR.sub(rf'<a {HEADING_LINK} href="\1">', text)
     before = DESCRIPTION.sub(HEAD, html[: content.start()], count=1)
     write_whole(path, f"{before}\n{text}\n{html[content.end() :]}")
     _leave_out_of_search(site)

@@ -1,5 +1,6 @@
 """Eight pages as a screen reader is given them: names, levels, places, order, and what is said."""
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -110,6 +111,16 @@ def test_headings_go_down_one_level_at_a_time(reader: Reader, address: str) -> N
 
 
 @pytest.mark.parametrize("address", PAGES)
+def test_no_sign_is_read_with_the_words(reader: Reader, address: str) -> None:
+    """A heading's name is its text, and what copies a listing is in no landmark of its own."""
+    nodes = reader(address)
+    around = [nodes[i] for node in nodes if "Copy" in node.name for i in node.inside]
+
+    assert [] == [node for node in nodes if "¶" in node.name]
+    assert [] == [node for node in around if node.role in ("navigation", "region")]
+
+
+@pytest.mark.parametrize("address", PAGES)
 def test_each_control_says_what_it_does(reader: Reader, address: str) -> None:
     """None is read as its kind alone, and in a group no two of a kind sound the same."""
     nodes = reader(address)
@@ -193,7 +204,7 @@ def test_a_check_is_read_from_its_question_to_its_answer(window: Page, site: str
 
 
 def test_what_is_missing_and_what_came_out_is_said(page: Page, site: str) -> None:
-    """A live region, there from the start, says what is missing; the focus goes to the verdict."""
+    """A live region, there from the start, says what is missing; verdict and reason are heard."""
     page.goto(f"{site}gpu-training/when-mixed-precision-helps/")
     check = page.locator("lesson-check[kind=choice]").first
     check.scroll_into_view_if_needed()
@@ -203,13 +214,22 @@ def test_what_is_missing_and_what_came_out_is_said(page: Page, site: str) -> Non
 
     check.get_by_role("button", name="Commit").click()
     expect(said).not_to_have_text("")
-    choice = check.locator(".check-choices label").first
-    choice.click()
+    right = int(check.get_attribute("right") or "")
+    choices = check.locator(".check-choices label")
+    choices.nth(right % choices.count()).click()
     check.get_by_role("button", name="Commit").click()
 
     expect(check).to_have_attribute("data-state", "committed")
     expect(said).to_have_text("")
-    expect(check.locator("[data-verdict] > :focus")).not_to_be_empty()
+    heard = check.locator("[data-verdict] > :focus")
+    expect(heard).to_have_text("Not this one.")
+    expect(heard).to_have_accessible_description(check.locator(".check-reply").inner_text())
+    check.get_by_role("button", name="Predict again").click()
+    choices.nth(right - 1).click()
+    check.get_by_role("button", name="Commit").click()
+    expect(heard).to_have_text("Right.")
+    answer = check.locator(".check-answer-text").first.inner_text().split(".")[0]
+    expect(heard).to_have_accessible_description(re.compile(f"^{re.escape(answer)}"))
 
 
 def test_the_timeline_says_what_a_change_has_brought(page: Page, site: str) -> None:

@@ -267,10 +267,19 @@ export class LessonCheck extends HTMLElement {
     if (right === null) delete this.#yours.dataset.verdict;
     else this.#yours.dataset.verdict = right ? "right" : "different";
     const compared = this.#compared(prediction, number);
-    this.#yours.replaceChildren(first, ...this.#replies(value, right), ...compared, ...this.#again());
+    const replies = this.#replies(value, right);
+    this.#explain(first, replies.length ? replies : [part(this.#answer, ".check-answer-text", HTMLElement)]);
+    this.#yours.replaceChildren(first, ...replies, ...compared, ...this.#again());
     this.#ticks.forEach((box, index) => (box.checked = (prediction.ticks ?? "").split(" ").includes(String(index))));
     this.#summary("Answer");
     this.#open(true);
+  }
+
+  /** Let the explanation be read with the verdict, which gets the focus.
+   * @param {HTMLElement} said @param {HTMLElement[]} by */
+  #explain(said, by) {
+    by.forEach((each, index) => (each.id ||= `${this.id}-because-${index + 1}`));
+    said.setAttribute("aria-describedby", by.map(({ id }) => id).join(" "));
   }
 
   /** A prediction that the page answers further down. @param {number} value */
