@@ -28,7 +28,7 @@ ELSEWHERE = (
     ("181 epochs, a thin residual network, P100", "cifar.resnet164", "p100"),
 )
 # What a reader raced in their browser, where they did: the steps of one epoch, and no loading.
-RACED = "60,000 images in batches of 64, raced in your browser"
+RACED = "60,000 images, raced in your browser"
 RACED_HOW = "a race in your browser would measure it"
 RACE = "race.width_256.batch_64.browser_{device}"
 IMAGES = 60_000

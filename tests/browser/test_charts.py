@@ -401,7 +401,7 @@ def test_the_reader_s_race_joins_as_an_epoch(open_page: Opener) -> None:
 
     expect(page.locator(".chart-drawing .point.own")).to_have_count(1)
     assert [label for label in labels(page) if "your machine: 3" in label]
-    assert [label for label in labels(page) if label.startswith("60,000 images in batches of 64")]
+    assert [label for label in labels(page) if label.startswith("60,000 images, raced in your")]
     page.locator(".chart-drawing .point.own").hover()
     expect(readout(page)).to_contain_text("Measured: Your browser")
     expect(page.locator("td.own", has_text="3.0")).to_have_count(1)
