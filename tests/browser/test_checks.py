@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
-from tests.browser.conftest import AXE, EACH_PAGE_IN, Look, small_site
+from tests.browser.conftest import small_site
+from tests.browser.states import expect_accessible
 from tests.building import REPOSITORY
 
 NAV = """\
@@ -140,6 +141,7 @@ DENIED = """Object.defineProperty(window, "localStorage", {
   get() { throw new DOMException("The operation is insecure.", "SecurityError"); } });"""
 KEY = "gpu-training.checks.v1"
 AT = "2026-11-21T10:00:00.000Z"
+CHECKED = "lesson-check, .check-after"
 
 
 @pytest.fixture(scope="module")
@@ -405,6 +407,7 @@ def test_all_answers_can_be_shown_at_once_and_covered_again(open_page: Opener) -
     for name in KINDS:
         expect(check(page, name).locator(".check-answer-text")).to_be_visible()
     expect(page.get_by_text("Much more than you think.")).to_be_visible()
+    expect_accessible(page, "lesson-check", "all answers shown", CHECKED)
     expect_committed(predict(page, "choose"), "choose")
     here.get_by_role("button", name="Cover the answers again").click()
 
@@ -517,6 +520,8 @@ def test_denied_storage_is_said_once_and_predicting_works(open_page: Opener) -> 
     expect_committed(first, "choose")
     expect_committed(second, "count")
     expect(page.locator("learner-record")).to_contain_text("holds 2 predictions")
+    expect_accessible(page, "lesson-check", "not kept", CHECKED)
+    expect_accessible(page, "learner-record", "not kept")
 
 
 @pytest.mark.parametrize(
@@ -560,37 +565,24 @@ def test_print_shows_questions_choices_and_answers(open_page: Opener) -> None:
     expect(page.locator("#pick .check-lines").get_by_text("backward")).to_be_visible()
 
 
-@pytest.mark.parametrize("look", EACH_PAGE_IN, ids=str)
-def test_no_accessibility_violation_and_no_overflow(open_page: Opener, look: Look) -> None:
-    """Asking, with a message, committed and restored: axe finds nothing, nothing sticks out."""
-    page = open_page(viewport={"width": look.width, "height": 900}, color_scheme=look.scheme)
-
-    assert violations(page) == []
+def test_every_state_is_accessible(open_page: Opener) -> None:
+    """Axe finds nothing in any kind of check, on its way to an answer and after it."""
+    page = open_page()
+    expect_accessible(page, "lesson-check", "asking", CHECKED)
     for name in KINDS:
         check(page, name).get_by_role("button", name="Commit my prediction").click()
         check(page, name).locator(".check-answer > summary").click()
-    assert violations(page) == []
+    expect_accessible(page, "lesson-check", "opened, with a message", CHECKED)
     for name in KINDS:
-        predict(page, name)
-    assert violations(page) == []
+        predict(page, name, right=False)
+    expect_accessible(page, "lesson-check", "committed, wrong", CHECKED)
     page.reload()
-    expect_committed(check(page, "explain"), "explain")
-    assert violations(page) == []
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-
-
-def violations(page: Page) -> list[str]:
-    """What axe finds wrong in the checks and the record."""
-    if page.evaluate("typeof axe === 'undefined'"):
-        page.evaluate(AXE.read_text(encoding="utf-8"))
-    found = page.evaluate(
-        "axe.run({include: [['lesson-check'], ['.check-after'], ['learner-record']]})"
-    )
-    return [
-        f"{rule['id']}: {node['html'][:120]} {node['failureSummary']}"
-        for rule in found["violations"]
-        for node in rule["nodes"]
-    ]
+    for name in KINDS:
+        expect(check(page, name)).to_have_attribute("data-state", "committed")
+        check(page, name).get_by_role("button", name="Predict again").click()
+        predict(page, name)
+    check(page, "explain").get_by_label("the model is small").check()
+    expect_accessible(page, "lesson-check", "committed, right", CHECKED)
 
 
 def record_file(kept: object, **fields: object) -> str:
@@ -640,6 +632,7 @@ def test_every_bad_file_gets_its_sentence_and_changes_nothing(open_page: Opener)
         expect(record.get_by_role("status")).to_contain_text(sentence)
         expect(record.get_by_role("status")).to_contain_text("Nothing was changed.")
         assert page.evaluate("JSON.stringify(localStorage)") == before
+    expect_accessible(page, "learner-record", "a file refused")
 
 
 def test_a_record_travels_from_one_browser_to_another(open_page: Opener, tmp_path: Path) -> None:
@@ -662,6 +655,7 @@ def test_a_record_travels_from_one_browser_to_another(open_page: Opener, tmp_pat
     for name in KINDS:
         expect_committed(check(other, name), name)
     expect(other.locator("learner-record").get_by_role("status")).to_contain_text("Imported.")
+    expect_accessible(other, "learner-record", "a file taken in")
 
 
 def test_forgetting_asks_first(open_page: Opener) -> None:
@@ -681,6 +675,7 @@ def test_forgetting_asks_first(open_page: Opener) -> None:
         "Everything is forgotten."
     )
     assert page.evaluate(f"localStorage.getItem('{KEY}')") is None
+    expect_accessible(page, "learner-record", "forgotten")
 
 
 def test_opened_pages_are_ticked_in_the_navigation(open_page: Opener) -> None:
@@ -731,6 +726,7 @@ def test_whoever_went_back_is_led_to_the_furthest_page_too(open_page: Opener, co
 
     links = page.locator("continue-reading a")
     expect(links).to_have_text(["Go on with All kinds", "Furthest: Another"])
+    expect_accessible(page, "continue-reading", "with two ways on")
     expect(links.first).to_have_attribute("href", f"{course}gpu-training/all-kinds/#{here}")
 
 

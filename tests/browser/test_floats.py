@@ -8,7 +8,8 @@ from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
 from lesson_code.gpu_training.float_formats import BFLOAT16, E4M3, FLOAT16
 from lesson_site.floats import gradients, words
-from tests.browser.conftest import AXE, EACH_PAGE_IN, Look, small_site
+from tests.browser.conftest import small_site
+from tests.browser.states import expect_accessible
 from tests.building import REPOSITORY
 
 NAV = """\
@@ -116,6 +117,7 @@ def test_what_is_no_number_changes_nothing(open_floats: Opener) -> None:
     expect(says(page, "float-switches")).to_contain_text("“a tenth” is not a number")
     expect(page.get_by_label("Round a number")).to_have_attribute("aria-invalid", "true")
     assert before == bits(page)
+    expect_accessible(page, "float-switches", "what is no number")
 
 
 def test_a_bit_is_switched_by_keyboard(open_floats: Opener) -> None:
@@ -141,6 +143,7 @@ def test_a_click_on_a_bit_switches_it(open_floats: Opener) -> None:
 
     expect(says(page, "float-switches")).to_contain_text("not a number")
     expect(page.locator(".float-mark")).to_be_hidden()
+    expect_accessible(page, "float-switches", "not a number", ".floats")
 
 
 def test_the_other_format_splits_the_bits_otherwise(open_floats: Opener) -> None:
@@ -153,6 +156,7 @@ def test_the_other_format_splits_the_bits_otherwise(open_floats: Opener) -> None
     expect(exponent).to_have_count(8)
     assert BFLOAT16.pattern(1e-6) == bits(page)
     expect(says(page, "float-switches")).to_contain_text(words.becomes(BFLOAT16, 1e-6))
+    expect_accessible(page, "float-switches", "bfloat16", ".floats")
 
 
 def test_neighbours_are_walked(open_floats: Opener) -> None:
@@ -184,6 +188,7 @@ def test_the_slider_moves_the_gradients(open_floats: Opener) -> None:
     for fate, outline in gradients.paths(histogram, FLOAT16, 3).items():
         drawn = page.locator(f"gradient-scale .float-{fate}")
         assert outline == drawn.get_attribute("d")
+    expect_accessible(page, "gradient-scale", "scaled", ".floats")
 
 
 def test_place_epoch_and_format_are_chosen(open_floats: Opener) -> None:
@@ -201,6 +206,7 @@ def test_place_epoch_and_format_are_chosen(open_floats: Opener) -> None:
         expect(says(page, "gradient-scale")).to_contain_text(sentence)
     element.get_by_role("combobox", name="Format").select_option("bfloat16")
     expect(page.locator("line.float-low")).to_be_hidden()
+    expect_accessible(page, "gradient-scale", "limits out of sight", ".floats")
 
 
 def test_gradients_that_do_not_load_are_said_to_be_missing(browser: Browser, course: str) -> None:
@@ -213,6 +219,7 @@ def test_gradients_that_do_not_load_are_said_to_be_missing(browser: Browser, cou
 
     slider.press("ArrowRight")
     expect(says(page, "gradient-scale")).to_contain_text("did not load")
+    expect_accessible(page, "gradient-scale", "not loaded")
     page.unroute("**/assets/data/*")
     slider.press("ArrowRight")
 
@@ -229,18 +236,3 @@ def test_print_has_no_controls(open_floats: Opener) -> None:
     expect(page.locator("float-switches fieldset")).to_be_hidden()
     expect(page.locator("gradient-scale fieldset")).to_be_hidden()
     expect(page.get_by_role("table")).to_have_count(3)
-
-
-@pytest.mark.parametrize("look", EACH_PAGE_IN, ids=str)
-def test_no_accessibility_violation_and_no_overflow(open_floats: Opener, look: Look) -> None:
-    """In both formats and at both ends of the slider axe finds nothing and nothing sticks out."""
-    page = open_floats(viewport={"width": look.width, "height": 900}, color_scheme=look.scheme)
-    page.evaluate(AXE.read_text(encoding="utf-8"))
-
-    for kind, power in (("float16", "0"), ("bfloat16", "32")):
-        page.get_by_role("radio", name=kind, exact=True).check()
-        page.get_by_role("slider", name="Loss scale").fill(power)
-
-        found = page.evaluate("axe.run({include: [['.floats']]})")
-        assert [rule["id"] for rule in found["violations"]] == []
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

@@ -1,9 +1,9 @@
 """The first minute: from home to a guess and its answer."""
 
-import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.conftest import AXE, EACH_PAGE_IN, Look, QuietServer
+from tests.browser.conftest import QuietServer
+from tests.browser.states import expect_accessible
 
 GUESS = "GPU, more than 10 times as fast"
 
@@ -17,19 +17,11 @@ def home(browser: Browser, server: QuietServer, **options: object) -> Page:
     return page
 
 
-@pytest.mark.parametrize("look", EACH_PAGE_IN, ids=str)
 def test_a_guess_is_answered_for_every_training(
-    browser: Browser, server: QuietServer, built_site: object, look: Look
+    browser: Browser, server: QuietServer, built_site: object
 ) -> None:
     """By keyboard, with less motion; each state is clean and fits the page."""
-    page = home(
-        browser,
-        server,
-        viewport={"width": look.width, "height": 900},
-        color_scheme=look.scheme,
-        reduced_motion="reduce",
-    )
-    page.evaluate(AXE.read_text(encoding="utf-8"))
+    page = home(browser, server, reduced_motion="reduce")
     first = page.locator("who-first")
     trainings = first.get_by_role("group", name="The training").get_by_role("radio")
     verdicts = []
@@ -41,15 +33,13 @@ def test_a_guess_is_answered_for_every_training(
         first.get_by_role("button", name="Start").press("Enter")
         expect(first).to_have_attribute("data-state", "ended")
         verdicts.append(first.get_by_role("status").locator("strong").inner_text())
-        found = page.evaluate("axe.run({include: [['who-first']]})")
-        assert [] == [rule["id"] for rule in found["violations"]]
+        expect_accessible(page, "who-first", "ended, for each training")
 
     assert [verdict.split(":")[0].split(",")[0] for verdict in verdicts] == [
         "Not this time",
         "Too close to call",
         "Right",
     ]
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
 def test_nothing_starts_without_a_guess(
@@ -61,6 +51,7 @@ def test_nothing_starts_without_a_guess(
     page.get_by_role("button", name="Start").click()
 
     expect(page.locator("who-first .lane")).to_have_count(0)
+    expect_accessible(page, "who-first", "asking")
 
 
 def test_the_lanes_run_before_the_answer(

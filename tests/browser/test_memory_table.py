@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterator
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from tests.browser.conftest import AXE, EACH_PAGE_IN, Look, small_site
+from tests.browser.conftest import small_site
+from tests.browser.states import expect_accessible
 from tests.building import REPOSITORY
 
 NAV = """\
@@ -117,8 +118,10 @@ def test_one_precision_hides_the_other_column(open_table: Opener) -> None:
     assert row(page, "weight copies") == ["51.0"]
     expect(page.locator("memory-table thead th:visible")).to_have_text(["Part", "autocast"])
     expect(page.locator(".memory-says")).to_contain_text("autocast: the parts add up to")
+    expect_accessible(page, "memory-table", "one precision")
     precision.select_option("both")
     assert row(page, "Weights") == STANDING
+    expect_accessible(page, "memory-table", "both precisions")
 
 
 def test_the_table_survives_instant_navigation(open_table: Opener) -> None:
@@ -143,20 +146,6 @@ def test_print_shows_the_chosen_table(open_table: Opener) -> None:
     expect(page.locator("memory-table fieldset")).to_be_hidden()
     expect(page.locator("memory-table caption")).to_contain_text("SGD")
     expect(page.locator("memory-table table")).to_be_visible()
-
-
-@pytest.mark.parametrize("look", EACH_PAGE_IN, ids=str)
-def test_no_accessibility_violation_and_no_overflow(open_table: Opener, look: Look) -> None:
-    """As it stands and after a choice, axe finds nothing and nothing sticks out."""
-    page = open_table(viewport={"width": look.width, "height": 900}, color_scheme=look.scheme)
-    page.evaluate(AXE.read_text(encoding="utf-8"))
-
-    for precision in ("both", "float32"):
-        page.get_by_label("Precision").select_option(precision)
-
-        found = page.evaluate("axe.run({include: [['memory-table']]})")
-        assert [rule["id"] for rule in found["violations"]] == []
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
 def test_the_bars_of_a_batch_need_no_script(page_without_javascript: Page, site: str) -> None:

@@ -2,6 +2,8 @@
 
 from playwright.sync_api import Page, expect
 
+from tests.browser.states import expect_accessible
+
 PAGE = "lab/exercise-1/"
 EXPECTED = (
     "CUDA available: True\nDevice: cuda:0\nGPU name: NVIDIA H100\n"
@@ -22,9 +24,11 @@ def test_a_report_is_compared_and_kept(page: Page, site: str) -> None:
     report = page.get_by_label("What yours printed")
     report.fill("CUDA available: True")
     expect(verdict).to_contain_text("1 of 5 lines are there. The first one missing is: Device: cpu")
+    expect_accessible(page, "own-report", "a line is missing")
 
     report.fill(EXPECTED.replace("GPU: ✓", "cpu: ✓").replace("on cuda:", "on cpu:"))
     expect(verdict).to_have_text("All 5 lines of the report are there. Now compare the values.")
+    expect_accessible(page, "own-report", "every line is there")
     page.reload()
     page.locator("own-report").scroll_into_view_if_needed()
 

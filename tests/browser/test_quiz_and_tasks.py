@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
-from tests.browser.conftest import AXE, small_site
+from tests.browser.conftest import small_site
+from tests.browser.states import expect_accessible
 from tests.building import REPOSITORY
 
 NAV = """\
@@ -210,6 +211,7 @@ def test_one_button_exports_all_lists_of_the_page_as_a_note(open_page: Opener) -
     assert "- [ ] **self** it is the right one\n\n## Step 2\n\n- [ ] gradients predicted\n" in note
     assert download.value.suggested_filename.startswith("lab-six-steps-20")
     expect(page.locator(".tasks-message")).to_contain_text("Exported to lab-six-steps-")
+    expect_accessible(page, "kept-tasks", "ticked and exported", "article")
 
 
 def test_where_nothing_can_be_kept_ticks_last_and_the_page_says_so(open_page: Opener) -> None:
@@ -220,6 +222,7 @@ def test_where_nothing_can_be_kept_ticks_last_and_the_page_says_so(open_page: Op
 
     expect(box(page, ".venv exists")).to_be_checked()
     expect(page.locator(".tasks-progress").first).to_contain_text("keeps nothing for this site")
+    expect_accessible(page, "kept-tasks", "not kept")
 
 
 def test_tasks_wake_up_after_an_instant_navigation(open_page: Opener) -> None:
@@ -259,6 +262,7 @@ def test_a_quiz_that_nobody_answered_says_so(open_page: Opener) -> None:
 
     expect(page.locator(".quiz-total")).to_have_text("You have answered none of the 2 yet.")
     expect(page.locator('[data-outcome="open"]')).to_have_count(2)
+    expect_accessible(page, "quiz-summary", "not answered")
 
 
 @pytest.mark.parametrize(("text", "outcome"), [("right", "agreed"), ("wrong", "missed")])
@@ -284,12 +288,17 @@ def test_a_sentence_is_judged_by_its_writer(open_page: Opener, button: str, outc
     item = page.locator("quiz-summary li").nth(1)
     second.get_by_label("In a sentence or two").fill("Because it must be so.")
     second.get_by_role("button", name="Commit my prediction").click()
+    if outcome == "agreed":
+        expect_accessible(page, "quiz-summary", "asks how it went")
 
     item.get_by_role("button", name=button).click()
 
     expect(item).to_have_attribute("data-outcome", outcome)
     expect(item.get_by_role("button")).to_have_count(0)
     expect(item.get_by_role("link", name="Explain")).to_be_focused()
+    if outcome == "missed":
+        choose(page, "right")
+        expect_accessible(page, "quiz-summary", "agreed and missed", "article")
     page.reload()
     expect(item).to_have_attribute("data-outcome", outcome)
 
@@ -302,18 +311,3 @@ def test_predicting_again_reopens_the_question(open_page: Opener) -> None:
     page.get_by_role("button", name="Predict again").click()
 
     expect(page.locator(".quiz-total")).to_have_text("You have answered none of the 2 yet.")
-
-
-@pytest.mark.parametrize("path", ["lab/", "quiz/"])
-def test_axe_finds_nothing(open_page: Opener, path: str) -> None:
-    """Labels, names and contrasts hold once the elements are awake."""
-    page = open_page(path, bypass_csp=True)
-    if path == "quiz/":
-        choose(page, "wrong")
-    else:
-        box(page, ".venv exists").check()
-
-    page.evaluate(AXE.read_text(encoding="utf-8"))
-    found = page.evaluate("async () => (await axe.run('article')).violations.map(v => v.id)")
-
-    assert [] == found

@@ -1,0 +1,68 @@
+"""The states of every instrument, and what axe finds in one of them.
+
+A test that has brought an instrument into a state asks `expect_accessible`; `test_states.py` reads
+off the tests that every state of the table is asked.
+"""
+
+from playwright.sync_api import Page
+
+from tests.browser.conftest import AXE, LOOKS, OF_COLORS, OVERFLOWS, RUN_AXE
+
+STATES: dict[str, tuple[str, ...]] = {
+    "continue-reading": ("with two ways on",),
+    "float-switches": ("what is no number", "not a number", "bfloat16"),
+    "gradient-scale": ("scaled", "limits out of sight", "not loaded"),
+    "kept-tasks": ("ticked and exported", "not kept"),
+    "learner-record": ("not kept", "a file refused", "a file taken in", "forgotten"),
+    "lesson-check": (
+        "all answers shown",
+        "not kept",
+        "asking",
+        "opened, with a message",
+        "committed, wrong",
+        "committed, right",
+    ),
+    "loop-switches": ("a line that stops", "all on"),
+    "memory-table": ("one precision", "both precisions"),
+    "own-report": ("a line is missing", "every line is there"),
+    "quiz-summary": ("not answered", "asks how it went", "agreed and missed"),
+    "who-first": ("asking", "ended, for each training"),
+}
+# What palette and width decide; every other rule finds the same in all looks.
+OF_LOOKS = [*OF_COLORS, "target-size", "scrollable-region-focusable"]
+IN_LOOKS = ((LOOKS[0], "default", []), (LOOKS[-1], "slate", OF_LOOKS))
+PALETTE = "document.body.dataset.mdColorScheme"
+# The page has answered to its new width, and no colour is on its way to another.
+SETTLED = """async () => {
+  for (let frame = 0; frame < 2; frame += 1) await new Promise(requestAnimationFrame);
+  for (const moving of document.getAnimations())
+    if (moving instanceof CSSTransition) moving.finish();
+}"""
+
+
+def expect_accessible(page: Page, element: str, state: str, part: str = "") -> None:
+    """In a state axe finds nothing, light and wide or dark and narrow, and nothing sticks out.
+
+    Args:
+        page: Where the state is shown.
+        element: The name of an element of ours.
+        state: Which of its states in the table this is.
+        part: A selector of what axe is asked of, if that is more than the element.
+    """
+    assert state in STATES[element], f"the table has no state {state!r} of {element}"
+    if page.evaluate("typeof axe === 'undefined'"):
+        page.evaluate(AXE.read_text(encoding="utf-8"))
+    size, palette = page.viewport_size, page.evaluate(PALETTE)
+    assert size
+    found = {}
+    for look, scheme, rules in IN_LOOKS:
+        if page.viewport_size != (wanted := {**size, "width": look.width}):
+            page.set_viewport_size(wanted)
+        page.evaluate(f"(scheme) => {{ {PALETTE} = scheme; }}", scheme)
+        page.evaluate(SETTLED)
+        barriers = page.evaluate(f"(asked) => ({RUN_AXE})(...asked)", [rules, part or element])
+        found[str(look)] = barriers + page.evaluate(OVERFLOWS)
+    page.set_viewport_size(size)
+    page.evaluate(f"(scheme) => {{ {PALETTE} = scheme; }}", palette)
+
+    assert not any(found.values()), found
