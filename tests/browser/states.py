@@ -9,9 +9,26 @@ from playwright.sync_api import Page
 from tests.browser.conftest import AXE, LOOKS, OF_COLORS, OVERFLOWS, RUN_AXE
 
 STATES: dict[str, tuple[str, ...]] = {
+    "compare-machine": (
+        "a file refused",
+        "a race",
+        "a machine, and a file refused",
+        "two files",
+        "not kept",
+    ),
     "continue-reading": ("with two ways on",),
     "float-switches": ("what is no number", "not a number", "bfloat16"),
+    "forecast-gpu": (
+        "chosen",
+        "not loaded",
+        "a format that the card lacks",
+        "own file",
+        "not counted",
+        "raced",
+        "a file refused",
+    ),
     "gradient-scale": ("scaled", "limits out of sight", "not loaded"),
+    "interactive-chart": ("of every kind, with the reader's", "not loaded"),
     "kept-tasks": ("ticked and exported", "not kept"),
     "learner-record": ("not kept", "a file refused", "a file taken in", "forgotten"),
     "lesson-check": (
@@ -23,9 +40,12 @@ STATES: dict[str, tuple[str, ...]] = {
         "committed, right",
     ),
     "loop-switches": ("a line that stops", "all on"),
+    "machine-filter": ("the reader's machine", "no machine", "not kept"),
     "memory-table": ("one precision", "both precisions"),
     "own-report": ("a line is missing", "every line is there"),
     "quiz-summary": ("not answered", "asks how it went", "agreed and missed"),
+    "reader-card": ("chosen",),
+    "training-timeline": ("choices that are closed", "after each press"),
     "who-first": ("asking", "ended, for each training"),
 }
 # What palette and width decide; every other rule finds the same in all looks.

@@ -19,7 +19,7 @@ from tests.benchmarks.made_up import (
     raced,
     result,
 )
-from tests.browser.conftest import AXE, RUN_AXE
+from tests.browser.states import expect_accessible
 
 PAGE = "benchmarks/compare/"
 KEY = "gpu-training.machine.v1"
@@ -126,6 +126,7 @@ def test_every_bad_file_is_refused_in_a_sentence_of_its_own(compare: Page) -> No
         expect(message(compare), kind).to_have_text(refusal)
         said[kind] = message(compare).inner_text().removeprefix(f"{kind}.json")
 
+    expect_accessible(compare, "compare-machine", "a file refused")
     assert len(BAD) == len(set(said.values()))
     assert compare.evaluate(f"localStorage.getItem('{KEY}')") is None
 
@@ -146,6 +147,7 @@ def test_a_race_is_called_a_browser_and_stands_in_the_table_and_the_chart(compar
     compare.locator(".chart-race").scroll_into_view_if_needed()
     beside = compare.locator(f'.chart-race td[data-figure="{gpu}"] + td.own')
     expect(beside).to_have_text(figures[gpu]["text"])
+    expect_accessible(compare, "compare-machine", "a race")
 
 
 def test_a_bad_file_leaves_the_machine_that_was_there(compare: Page) -> None:
@@ -158,6 +160,7 @@ def test_a_bad_file_leaves_the_machine_that_was_there(compare: Page) -> None:
     expect(message(compare)).to_contain_text("The file is empty")
     expect(compare.locator(".results-table th.own").first).to_be_attached()
     assert before == compare.evaluate(f"localStorage.getItem('{KEY}')")
+    expect_accessible(compare, "compare-machine", "a machine, and a file refused", "article")
 
 
 def test_the_machine_stands_beside_the_recorded_ones(compare: Page) -> None:
@@ -257,6 +260,7 @@ def test_a_file_that_is_dropped_is_read(compare: Page) -> None:
     }"""
     compare.evaluate(drop, [WHOLE.decode(), 2])
     expect(message(compare)).to_contain_text("several files")
+    expect_accessible(compare, "compare-machine", "two files")
 
     compare.evaluate(drop, [WHOLE.decode(), 1])
 
@@ -279,6 +283,7 @@ def test_a_browser_that_keeps_nothing_says_so(compare: Page) -> None:
     give_good(compare)
 
     expect(message(compare)).to_contain_text("Your browser keeps nothing for this site")
+    expect_accessible(compare, "compare-machine", "not kept")
     expect(compare.locator(".results-main th.own").first).to_be_visible()
 
 
@@ -340,19 +345,6 @@ def test_a_record_with_a_damaged_machine_is_refused(compare: Page, site: str) ->
     compare.locator("learner-record input[type=file]").set_input_files([file])
 
     expect(compare.locator("learner-record")).to_contain_text("has figures that are not valid")
-
-
-@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
-def test_axe_finds_no_barrier_with_a_machine(compare: Page, scheme: Any, width: int) -> None:
-    """The summary, the buttons and the added column are accessible too."""
-    compare.emulate_media(color_scheme=scheme)
-    compare.set_viewport_size({"width": width, "height": 900})
-    give_good(compare)
-    expect(compare.locator(".results-table th.own").first).to_be_attached()
-
-    compare.evaluate(AXE.read_text(encoding="utf-8"))
-
-    assert [] == compare.evaluate(RUN_AXE, [])
 
 
 def test_the_print_leaves_out_what_nobody_can_press(compare: Page) -> None:

@@ -3,7 +3,6 @@
 import json
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
@@ -14,7 +13,8 @@ from lesson_site.forecast.instrument import FIRST_CHOICE, SIX_CARDS
 from lesson_site.forecast.told import Choice, crossing, tell
 from results.reader_card import on_card
 from results.store import open_store
-from tests.browser.conftest import AXE, EACH_PAGE_IN, LOOKS, OVERFLOWS, RUN_AXE, Visits, new_context
+from tests.browser.conftest import LOOKS, Visits, new_context
+from tests.browser.states import expect_accessible
 
 PAGE = "benchmarks/forecast/"
 LESSON = "gpu-training/when-a-gpu-helps/"
@@ -103,6 +103,7 @@ def test_choices_change_what_is_said_drawn_and_listed(forecast: Page) -> None:
     choose(forecast, batch="4096", host="10")
     host = Host(10e-6, 10e-6, 10e-6)
     expect_told(forecast, Choice("h100", "mnist", 4096, "float32", host=host))
+    expect_accessible(forecast, "forecast-gpu", "chosen")
 
 
 def test_without_its_data_the_page_says_so_and_tries_again(browser: Browser, site: str) -> None:
@@ -115,6 +116,7 @@ def test_without_its_data_the_page_says_so_and_tries_again(browser: Browser, sit
     choose(page, model="mnist")
 
     expect(message).to_contain_text("did not load")
+    expect_accessible(page, "forecast-gpu", "not loaded")
     page.unroute("**/assets/data/*.json")
     choose(page, host="10")
     expect_told(page, Choice("t4", "mnist", 64, "float32", host=Host(10e-6, 10e-6, 10e-6)))
@@ -140,6 +142,7 @@ def test_a_format_that_the_card_lacks_is_said(forecast: Page) -> None:
     expect(says(forecast)).to_have_text([re.compile("^The T4 has no units")])
     assert not forecast.locator("forecast-gpu .chart-drawing > *").count()
     assert len(read_cards()) == len(rows(forecast))
+    expect_accessible(forecast, "forecast-gpu", "a format that the card lacks")
 
 
 def test_the_keyboard_reaches_every_choice(forecast: Page) -> None:
@@ -168,8 +171,11 @@ def test_a_file_of_ones_own_becomes_a_model(forecast: Page) -> None:
     expect(says(forecast).last).to_contain_text("does not fit")
     expect(forecast.locator(".chart-drawing")).to_contain_text("My laptop")
     assert ["32", "64"] == forecast.locator("select[name=batch] option").all_inner_texts()
+    expect_accessible(forecast, "forecast-gpu", "own file", "article")
+    assert [] == forecast.evaluate("window.__violations")
     choose(forecast, batch="64")
     expect(says(forecast)).to_have_text([re.compile("^Nobody counted this")])
+    expect_accessible(forecast, "forecast-gpu", "not counted")
 
 
 @pytest.mark.parametrize("name", BAD)
@@ -184,6 +190,8 @@ def test_a_bad_file_is_refused_in_a_sentence(forecast: Page, name: str) -> None:
         re.compile(rf"^{name}: .*{sentence}.*; .+\. Nothing was changed\.$")
     )
     expect_told(forecast, FIRST_CHOICE)
+    if name == "cut.json":
+        expect_accessible(forecast, "forecast-gpu", "a file refused")
 
 
 def test_the_chosen_card_is_kept_and_travels_with_the_record(
@@ -222,6 +230,7 @@ def test_sentences_and_charts_of_other_pages_follow_the_card(forecast: Page, sit
     expect(forecast.locator(f'[id="from-{name}"]')).to_contain_text(other.text)
     said = forecast.locator("reader-card [role=status]")
     expect(said).to_have_text("Forecasts are now for the H100 (SXM).")
+    expect_accessible(forecast, "reader-card", "chosen")
     forecast.locator(".chart-sweep").scroll_into_view_if_needed()
     expect(forecast.locator(".chart-sweep svg.chart-drawing")).to_contain_text("H100 (SXM)")
     forecast.goto(site + PAGE)
@@ -277,24 +286,7 @@ def test_a_race_of_ones_own_is_a_measured_bar(forecast: Page, site: str) -> None
     choose(forecast, model="mnist")
 
     expect(forecast.locator(".chart-drawing")).to_contain_text("your browser’s GPU: 10.0")
-
-
-@pytest.mark.parametrize("look", EACH_PAGE_IN, ids=str)
-def test_after_a_choice_axe_finds_no_barrier(browser: Browser, site: str, look: Any) -> None:
-    """Light and wide, dark and narrow, with a file taken in; nothing runs out of the screen."""
-    context = new_context(browser, look)
-    page = context.new_page()
-    page.goto(site + PAGE)
-    give(page, json.dumps(OWN).encode(), "mine.json")
-    expect(page.locator(".chart-drawing")).to_contain_text("My laptop")
-
-    page.evaluate(AXE.read_text(encoding="utf-8"))
-    found = page.evaluate(RUN_AXE, [])
-
-    assert [] == found
-    assert [] == page.evaluate(OVERFLOWS)
-    assert [] == page.evaluate("window.__violations")
-    context.close()
+    expect_accessible(forecast, "forecast-gpu", "raced")
 
 
 def test_without_javascript_there_are_six_cards(page_without_javascript: Page, site: str) -> None:

@@ -5,7 +5,7 @@ import json
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.conftest import AXE, RUN_AXE
+from tests.browser.states import expect_accessible
 
 PAGE = "benchmarks/results/training/"
 FILTER = "gpu-training.machine-filter.v1"
@@ -57,6 +57,7 @@ def test_the_own_machine_is_in_every_table(results: Page) -> None:
     expect(group.locator("th[scope=row]")).to_have_text(["64"])
     named = 'td[data-figure="step_sweep.width_64.batch_64.cpu"]'
     expect(group.locator(named)).to_have_text("4.0 s (noisy)")
+    expect_accessible(results, "machine-filter", "the reader's machine", "article")
 
 
 def test_a_machine_that_is_not_chosen_is_hidden(results: Page) -> None:
@@ -99,6 +100,7 @@ def test_no_machine_at_all_is_said(results: Page) -> None:
         one.uncheck()
 
     expect(results.locator("machine-filter [role=status]")).to_contain_text("No machine is chosen")
+    expect_accessible(results, "machine-filter", "no machine", "article")
 
 
 def test_the_keyboard_is_enough(results: Page) -> None:
@@ -116,6 +118,7 @@ def test_a_choice_that_is_not_kept_says_so(results: Page) -> None:
     box(results).uncheck()
 
     expect(results.locator("machine-filter")).to_contain_text("does not keep this choice")
+    expect_accessible(results, "machine-filter", "not kept")
     expect(results.locator(".results-table .own:visible")).to_have_count(0)
 
 
@@ -136,12 +139,3 @@ def test_the_overview_leads_to_every_case(page: Page, site: str) -> None:
     page.wait_for_url("**/products-and-convolutions/#matmul")
 
     expect(page.locator("h2#matmul")).to_be_in_viewport()
-
-
-@pytest.mark.parametrize("width", [1280, 390])
-def test_axe_finds_no_barrier_with_a_filter(results: Page, width: int) -> None:
-    """The checkboxes and what the script adds to the tables are accessible."""
-    results.set_viewport_size({"width": width, "height": 900})
-    results.evaluate(AXE.read_text(encoding="utf-8"))
-
-    assert [] == results.evaluate(RUN_AXE, [])

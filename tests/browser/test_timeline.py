@@ -9,7 +9,8 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 from lesson_site.timeline import drawing, told
 from results.timeline import LIKELY, Choice, runs_of
 from results.timeline_measured import own
-from tests.browser.conftest import EACH_PAGE_IN, LOOKS, OVERFLOWS, Look, barriers, new_context
+from tests.browser.conftest import LOOKS, new_context
+from tests.browser.states import expect_accessible
 
 PAGE = "gpu-training/when-a-gpu-helps/"
 
@@ -98,6 +99,7 @@ def test_everything_can_be_chosen(lesson: Page) -> None:
     lesson.locator("training-timeline select[name=images]").select_option("device")
     expect(lesson.locator("training-timeline select[name=workers]")).to_be_disabled()
     expect(lesson.locator("input[name=pinned]")).to_be_disabled()
+    expect_accessible(lesson, "training-timeline", "choices that are closed")
 
 
 def test_the_card_is_the_reader_s_for_the_whole_page(lesson: Page) -> None:
@@ -140,15 +142,10 @@ def test_it_reads_without_a_script(browser: Browser, site: str) -> None:
         expect(page.locator("training-timeline :is(select, input):visible")).to_have_count(0)
 
 
-@pytest.mark.parametrize("look", EACH_PAGE_IN, ids=str)
-def test_every_state_is_accessible(browser: Browser, site: str, look: Look) -> None:
+def test_every_state_is_accessible(lesson: Page) -> None:
     """From the textbook loop to the top, with a block told and the controls open."""
-    with new_context(browser, look) as context:
-        page = opened(context, site)
-        page.locator("training-timeline summary").click()
-        for _ in range(7):
-            page.locator("[data-do=next]").click()
-            assert [] == barriers(page, "training-timeline")
-            assert [] == page.evaluate(OVERFLOWS)
-            page.locator("[data-do=move]").click()
-        assert [] == barriers(page, "training-timeline")
+    lesson.locator("training-timeline summary").click()
+    for _ in range(7):
+        lesson.locator("[data-do=next]").click()
+        expect_accessible(lesson, "training-timeline", "after each press")
+        lesson.locator("[data-do=move]").click()
