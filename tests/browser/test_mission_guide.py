@@ -23,6 +23,7 @@ from tests.browser.missions import (
     open_mission,
     target_reached,
 )
+from tests.browser.states import expect_accessible
 
 DATA = "memory-mfu.json"
 INSTRUMENT = "[data-mission-part='prediction-1']:has(memory-ledger)"
@@ -140,7 +141,7 @@ def test_the_second_prediction_is_a_percentage(opened: Opened) -> None:
     field.press("Enter")
     expect(question.get_by_role("status")).to_have_text("Type a number from 0 to 100.")
     expect(page.locator("pipeline-analyzer")).to_be_hidden()
-    assert barriers(page) == []
+    expect_accessible(page, "lesson-check", "a percentage refused", "article")
 
     field.fill("75 %")
     field.press("Enter")
@@ -197,7 +198,8 @@ def test_without_its_data_the_mission_says_so_once(opened: Opened, body: str | N
     assert page.locator("memory-ledger svg").count() == 0
     assert page.locator("details.all-numbers").evaluate("details => details.open")
     assert before == page.evaluate(f"localStorage.getItem({KEY!r})")
-    assert barriers(page) == []
+    if body is None:
+        expect_accessible(page, "mission-guide", "without its data", "article")
     page.unroute(f"**/{DATA}")
     page.get_by_role("button", name="Try again").click()
     expect(alert).to_have_count(0)
@@ -210,6 +212,7 @@ def test_a_foreign_state_is_reported_and_not_overwritten(opened: Opened) -> None
     text = page.evaluate(f"localStorage.getItem({KEY!r})")
     notices = page.locator("#mission-notices")
     expect(notices).to_contain_text("has version 2")
+    expect_accessible(page, "mission-guide", "a state of another version", "article")
 
     page.get_by_role("button", name="Keep for now").click()
     lock_first(page)
@@ -233,7 +236,7 @@ def test_without_storage_the_mission_works_and_says_so_once(opened: Opened) -> N
 
     expect(page.locator("#mission-notices .mission-banner.amber")).to_have_count(1)
     expect(page.locator(".mission-status")).to_contain_text("Not kept")
-    assert barriers(page) == []
+    expect_accessible(page, "mission-guide", "not kept", "article")
 
 
 def test_a_storage_that_is_full_keeps_what_it_held(opened: Opened) -> None:
@@ -258,7 +261,7 @@ def test_a_reset_asks_first_and_clears_its_act_only(opened: Opened) -> None:
     opener = page.get_by_role("button", name="Reset Act 1")
     opener.click()
     expect(page.get_by_role("button", name="Cancel")).to_be_focused()
-    assert barriers(page) == []
+    expect_accessible(page, "mission-guide", "asks before it resets", "article")
 
     page.keyboard.press("Enter")
     expect(opener).to_be_focused()

@@ -14,6 +14,7 @@ from lesson_code.mission.worked import fused_step_memory
 from lesson_site.mission.numbers import fine_gb
 from lesson_site.mission.rows import laptop_rows
 from tests.browser.missions import kept_state, open_mission, target_reached
+from tests.browser.states import expect_accessible
 
 SMALLEST = ("optimizer=sgd", "recompute=full", "batch=1")
 N_PARAMS = gpt_param_count(GPT2_XL)
@@ -111,6 +112,7 @@ def test_restart_asks_first_and_cancel_is_the_default(page: Page) -> None:
 
     restart.click()
     expect(page.get_by_role("button", name="Cancel")).to_be_focused()
+    expect_accessible(page, "laptop-challenge", "asks before it restarts")
     page.keyboard.press("Enter")
 
     expect(page.locator(".laptop-moves li")).to_have_count(1)
@@ -175,6 +177,8 @@ def test_what_fits_in_sixteen_bits_carries_its_warning(page: Page, batch: int, t
     expect(page.locator(".laptop-total")).to_contain_text(f"{total} GB")
     expect(outcome).to_contain_text("updates smaller than the spacing of 16-bit numbers vanish")
     expect(outcome).to_have_class(f"laptop-outcome mission-banner {'green' if fits else 'amber'}")
+    if batch == 1:
+        expect_accessible(page, "laptop-challenge", "fits in 16 bits")
     assert page.locator("svg [fill*=warning]").count() == int(fits)
     assert kept_state(page)["laptop"]["fit"] is fits
 
@@ -221,6 +225,7 @@ def test_the_list_of_moves_can_be_full(browser: Browser, site: str) -> None:
     expect(page.locator("[name=laptop-optimizer][value=adam]")).to_be_checked()
     expect(page.locator(".laptop-count")).to_contain_text("no more than 200 moves")
     expect(page.locator(".laptop-moves li")).to_have_count(200)
+    expect_accessible(page, "laptop-challenge", "no more moves")
     page.context.close()
 
 
@@ -236,6 +241,7 @@ def test_the_floor_is_asked_for_once_it_was_met(page: Page) -> None:
 
     expect(field).to_be_focused()
     expect(field).to_have_attribute("aria-invalid", "true")
+    expect_accessible(page, "laptop-challenge", "a floor that is no number")
     verdicts = form.locator(".mission-mark")
     form.locator("[value=activations]").check()
     for answer, right in (("11.9", False), ("12.0", True), ("12,5", True), ("12.51", False)):
@@ -276,6 +282,7 @@ def test_other_exits_do_not_need_other_machines(page: Page) -> None:
     expect(exits.locator("li")).to_have_count(5)
     expect(exits).to_contain_text(f"{fused} GB in FP32 at batch 1")
     expect(exits).to_contain_text("in one machine or in many")
+    expect_accessible(page, "laptop-challenge", "one move is left, exits opened")
     budget = device_budget_bytes("laptop")
     total = ledger_total_bytes("pure16", "sgd", "full", 1) + 2 * N_PARAMS
     assert "over" == verdict(total, total, budget)  # as the exit of a compensated sum says

@@ -20,8 +20,8 @@ from lesson_code.mission.memory import (
 from lesson_site.mission.ledger import terms
 from lesson_site.mission.numbers import gb
 from lesson_site.mission.rows import LEDGER_BATCHES, PARAMETERS
-from tests.browser.conftest import AXE
 from tests.browser.missions import FIRST, act_one_open, fresh_state, kept_state, open_mission
+from tests.browser.states import expect_accessible
 
 COMPONENTS: tuple[Component, ...] = get_args(Component)
 OUT_OF_MEMORY = "Out of memory: "
@@ -44,15 +44,6 @@ OVERLAPS = """(chart) => {
 PREDICT = """async (option) => {
   const { mission } = await import(new URL("../assets/elements/mission/state.js", location.href));
   mission.change((state) => { state.act1.prediction = option; });
-}"""
-RUN_AXE = """async () => {
-  // What follows the scroll, as fades at edges do, never finishes.
-  const running = document.getAnimations().filter(({ timeline }) => timeline === document.timeline);
-  await Promise.allSettled(running.map(({ finished }) => finished));
-  const include = [["memory-ledger"], ["mission-reveal"], ["mission-tradeoff"]];
-  const { violations } = await axe.run({ include }, { resultTypes: ["violations"] });
-  const said = (id) => ({ html }) => `${id}: ${html.slice(0, 120)}`;
-  return violations.flatMap(({ id, nodes }) => nodes.map(said(id)));
 }"""
 
 
@@ -272,6 +263,7 @@ def test_hidden_parts_still_count(instrument: Ledger) -> None:
 
     assert (instrument.reading.text_content(), instrument.banner.text_content()) == before
     expect(boxes).to_contain_text("2 of 3 components shown; the total counts all.")
+    expect_accessible(instrument.page, "memory-ledger", "a part hidden")
     assert instrument.drawn() == ["params", "activations"]
     expect(instrument.page.locator(".mission-live")).to_have_text(
         "Gradients hidden. Total unchanged, 29.2 gigabytes."
@@ -350,6 +342,7 @@ def test_reveal_opens_once_both_optimizers_were_shown(instrument: Ledger) -> Non
     reveal.scroll_into_view_if_needed()
     button = reveal.get_by_role("button")
     expect(reveal).to_contain_text("Show Adam at FP32 once, then the reveal opens.")
+    expect_accessible(page, "mission-reveal", "closed")
     expect(button).to_have_attribute("aria-disabled", "true")
     button.click(force=True)
     expect(page.locator(".ledger-bracket")).to_have_count(0)
@@ -363,6 +356,7 @@ def test_reveal_opens_once_both_optimizers_were_shown(instrument: Ledger) -> Non
     expect(page.locator("[data-check='adam-extra-memory'] li").first).to_be_visible()
     expect(instrument.chart).to_contain_text("12 GB gap (12.46 GB exact)")
     expect(instrument.reading).to_contain_text("41.7 GB (38.8 GiB) of 80.0 GB")
+    expect_accessible(page, "memory-ledger", "with the prediction's ghost")
     page.wait_for_function(
         "() => localStorage.getItem('gpu-training.mission.v1').includes('revealed\":true')"
     )
@@ -426,20 +420,7 @@ def test_words_never_overlap(browser: Browser, site: str) -> None:
         assert box["width"] >= instrument.box.evaluate("(element) => element.scrollWidth")
 
     assert {step: overlaps for step, overlaps in found.items() if overlaps} == {}
-    page.context.close()
-
-
-def test_no_accessibility_violation(browser: Browser, site: str) -> None:
-    """Axe finds nothing in the open ledger, the reveal and the trade-off."""
-    page = opened(browser, site, "D", optimizer="adam", precision="mixed", batch="64")
-    Ledger(page)
-    page.locator("mission-tradeoff").scroll_into_view_if_needed()
-    page.locator("mission-tradeoff fieldset").first.wait_for()
-    page.evaluate(AXE.read_text(encoding="utf-8"))
-
-    for scheme in ("default", "slate"):
-        page.evaluate("(scheme) => { document.body.dataset.mdColorScheme = scheme; }", scheme)
-        assert page.evaluate(RUN_AXE) == [], scheme
+    expect_accessible(page, "memory-ledger", "far over the budget of the laptop")
     page.context.close()
 
 
@@ -456,6 +437,7 @@ def test_trade_off_states_consequences_and_keeps_the_reason(browser: Browser, si
 
     expect(decision).to_contain_text("12.46 of 80.0 GB (15.6 %)")
     expect(decision).to_contain_text("exceeds the card’s 8.0 GB")
+    expect_accessible(page, "mission-tradeoff", "decided")
     page.wait_for_function(
         "() => localStorage.getItem('gpu-training.mission.v1').includes('<b>fits')"
     )

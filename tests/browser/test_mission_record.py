@@ -13,8 +13,9 @@ from lesson_code.mission.memory import ledger_total_bytes, static_bytes, to_gb
 from lesson_code.mission.pipeline import pipeline
 from lesson_site.mission.design_ledger import bounds, schema
 from lesson_site.mission.rows import PARAMETERS
-from tests.browser.conftest import AXE, OVERFLOWS, RUN_AXE
+from tests.browser.conftest import OVERFLOWS
 from tests.browser.missions import LEDGERS, kept_state, open_mission, target_reached
+from tests.browser.states import expect_accessible
 from tests.lesson_site.mission.ledger_files import CASES, FILES, file_of
 
 DENIED = """Object.defineProperty(window, "localStorage", {
@@ -165,6 +166,7 @@ def test_the_default_path_is_exported_and_comes_back_unchanged(opened: Opened) -
     assert [["W_OVERWRITE", "$"]] == issues(page)
     button(page, "Keep this decision").click()
     expect(record(page)).to_contain_text("Imported into your design ledger")
+    expect_accessible(page, "mission-record", "a file taken in")
     assert {**ledger, "details": details} == kept_ledgers(page)["8"]["ledger"]
 
 
@@ -231,6 +233,7 @@ def test_what_is_missing_is_listed_and_nothing_goes_out(opened: Opened) -> None:
         button(page, name).click(force=True)
     assert {} == kept_ledgers(page)
     expect(record(page)).to_contain_text("Not yet")
+    expect_accessible(page, "mission-record", "something is missing")
 
 
 def test_nothing_is_recorded_from_the_other_world(opened: Opened) -> None:
@@ -293,8 +296,7 @@ def test_the_plain_sample_is_imported_with_two_warnings(opened: Opened) -> None:
         ["W_FLOOR", "$.laptop_minimum_memory_gb"],
     ] == issues(page)
     expect(record(page)).to_contain_text(f"Above {bounds()['mfu']} %")
-    page.evaluate(AXE.read_text(encoding="utf-8"))
-    assert [] == page.evaluate(RUN_AXE, [])
+    expect_accessible(page, "mission-record", "a file with warnings")
 
     button(page, "Cancel").click()
     assert {} == kept_ledgers(page)
@@ -314,6 +316,7 @@ def test_escape_closes_the_import_and_gives_the_focus_back(opened: Opened) -> No
     page = opened(complete())
     check(page, "{chapter:8}")
     expect(record(page)).to_contain_text("E_JSON")
+    expect_accessible(page, "mission-record", "a file refused")
     record(page).get_by_label("Or paste its text").press("Escape")
 
     expect(button(page, "Import a design ledger")).to_be_focused()
@@ -349,6 +352,7 @@ def test_where_nothing_is_kept_the_file_still_goes_out(browser: Browser, site: s
     check(page, FILES["full"])
     button(page, "Keep this decision").click()
     expect(record(page)).to_contain_text("until you close this page")
+    expect_accessible(page, "mission-record", "not kept")
     page.context.close()
 
 

@@ -11,6 +11,7 @@ from lesson_code.mission.architecture import GPT2_XL
 from lesson_code.mission.comparisons import mixed_saving
 from lesson_site.mission.payload import build_payload
 from tests.browser.missions import act_one_open, act_two_open, kept_state, open_mission
+from tests.browser.states import expect_accessible
 
 RIGHT = {1: ("2", "copies", "1.0"), 2: ("4", "33", "recompute")}
 
@@ -68,6 +69,7 @@ def test_the_right_sentence_opens_act_two_and_shows_the_table(first: Page) -> No
     expect(first.locator("[data-mission-part='act-2']").first).not_to_have_attribute("inert", "")
     row = element.get_by_role("row", name="Activations, batch 1, store everything")
     expect(row).to_contain_text(f"{mixed_saving('activations', 'autocast'):.2f}×")
+    expect_accessible(first, "mission-reflection", "right")
     first.reload()
     element = reflection(first, 1)
     expect(element.locator(".reflection-judged .mission-mark.right")).to_have_count(3)
@@ -83,6 +85,7 @@ def test_nothing_is_checked_before_all_three_are_answered(first: Page) -> None:
 
     expect(element.get_by_label("Blank 2")).to_be_focused()
     expect(element.locator(".mission-error")).to_have_text("Blank 2 has no answer yet.")
+    expect_accessible(first, "mission-reflection", "a blank is empty")
     expect(element.locator("table")).to_have_count(0)
     expect(element.get_by_role("link", name="Go to Act 2")).to_have_count(0)
 
@@ -135,6 +138,7 @@ def test_the_most_effective_fix_is_prefetching(second: Page) -> None:
     expect(said.locator(".wrong")).to_have_text("A: not yet")
     expect(said).to_contain_text("×1.21")
     expect(said).not_to_contain_text("×1.58")
+    expect_accessible(second, "mission-reflection", "the wrong fix")
     element.get_by_role("radio", name="C.").check()
     expect(said).to_be_empty()
     check.click()
