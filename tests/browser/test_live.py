@@ -9,7 +9,8 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from lesson_site import recordings
-from tests.browser.conftest import LOOKS, OVERFLOWS, barriers, new_context, serving, small_site
+from tests.browser.conftest import LOOKS, new_context, serving, small_site
+from tests.browser.states import expect_accessible
 from tests.building import REPOSITORY
 from tests.live import Live, live
 from tests.processes import gone
@@ -168,17 +169,6 @@ def instead(page: Page, body: str) -> None:
     page.evaluate(INSTEAD, f"{code}worked.print_step = made_up")
 
 
-def barriers_where_it_runs(page: Page) -> list[str]:
-    """What axe finds on a wide screen in light, and on a narrow one in dark."""
-    found: list[str] = []
-    for look in (LOOKS[3], LOOKS[0]):
-        page.emulate_media(color_scheme=look.scheme)
-        page.set_viewport_size({"width": look.width, "height": 900})
-        found += barriers(page, "run-on-machine")
-        found += page.evaluate(OVERFLOWS)
-    return found
-
-
 def test_it_asks_and_then_prints_what_was_recorded(reader: Page, machine: Live) -> None:
     """The exact code stands in the question, nothing runs before the answer, and it runs then."""
     recorded = recordings.read(STEP)
@@ -190,13 +180,13 @@ def test_it_asks_and_then_prints_what_was_recorded(reader: Page, machine: Live) 
         "from lesson_code.mission.worked import print_step\nprint_step()"
     )
     expect(question.get_by_role("button", name="Run it")).to_be_focused()
-    assert [] == barriers_where_it_runs(reader)
+    expect_accessible(reader, "run-on-machine", "asks first")
     assert [] == machine.kernels()
     question.get_by_role("button", name="Run it").click()
     expect(status(reader, STEP)).to_contain_text("Printed on")
     expect(status(reader, STEP)).to_contain_text("PyTorch 2.")
     assert recorded.text == printed(reader, STEP).text_content()
-    assert [] == barriers_where_it_runs(reader)
+    expect_accessible(reader, "run-on-machine", "printed")
 
 
 def test_who_declines_runs_nothing(reader: Page) -> None:
@@ -217,9 +207,9 @@ def test_an_endless_loop_streams_and_is_interrupted(reader: Page) -> None:
 
     expect(printed(reader, STEP)).to_have_text("first\n")
     expect(status(reader, STEP)).to_have_text("Running …")
-    assert [] == barriers_where_it_runs(reader)
     press(reader, NUMBERS)
     expect(status(reader, NUMBERS)).to_contain_text("Something else is running.")
+    expect_accessible(reader, "run-on-machine", "running, and another waits")
     element(reader, STEP).get_by_role("button", name="Interrupt").click()
     expect(status(reader, STEP)).to_contain_text("Interrupted on")
     expect(element(reader, STEP).get_by_role("button", name="Interrupt")).to_be_hidden()
@@ -245,7 +235,7 @@ def test_an_error_shows_its_text(reader: Page) -> None:
     expect(printed(reader, STEP)).to_contain_text("ValueError: made up <b>red</b>")
     assert "\x1b" not in str(printed(reader, STEP).text_content())
     assert 0 == printed(reader, STEP).locator("b").count()
-    assert [] == barriers_where_it_runs(reader)
+    expect_accessible(reader, "run-on-machine", "failed")
 
 
 def test_endless_output_is_cut(reader: Page) -> None:
@@ -320,7 +310,7 @@ def test_a_learners_file_is_copied_checked_and_interrupted(
     path.fill(str(mine))
     element(learner, CHECK).get_by_role("button", name="Check my file").click()
     expect(question).to_contain_text(f'main(["check", "1", "{mine}"])')
-    assert [] == barriers_where_it_runs(learner)
+    expect_accessible(learner, "run-on-machine", "asks about a file")
     before = machine.kernels()
     question.get_by_role("button", name="Run it").click()
     expect(printed(learner, CHECK)).to_have_text(f"Exercise 1: {mine}\n")
@@ -328,6 +318,7 @@ def test_a_learners_file_is_copied_checked_and_interrupted(
     element(learner, CHECK).get_by_role("button", name="Interrupt").click()
 
     expect(status(learner, CHECK)).to_contain_text("Interrupted on")
+    expect_accessible(learner, "run-on-machine", "interrupted")
     assert checker
     assert gone(*checker)
 
@@ -367,7 +358,7 @@ def test_cells_run_in_order_in_one_process(learner: Page, built: tuple[Path, str
     expect(printed(learner, CELLS[1])).to_have_text("22\n")
     press(learner, CELLS[2])
     expect(printed(learner, CELLS[2])).to_have_text("22\n")
-    assert [] == barriers_where_it_runs(learner)
+    expect_accessible(learner, "run-on-machine", "drawn")
 
     third.get_by_role("button", name="Restart kernel").click()
     expect(status(learner, CELLS[2])).to_contain_text("Python was restarted")
