@@ -1,9 +1,12 @@
 """A screen of 1,280 pixels at 400 %, and colours that the reader's system chooses."""
 
+from typing import Literal
+
 import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.browser.conftest import OVERFLOWS
+from tests.browser.test_firefox import SEEN
 from tests.browser.test_read_aloud import PAGES
 
 
@@ -14,16 +17,19 @@ def test_at_400_percent_nothing_has_to_be_moved_sideways(
     """320 CSS pixels hold the page, with its instruments awake."""
     page = browser.new_page(viewport={"width": 320, "height": 256})
     page.goto(site + address)
-    page.wait_for_load_state("networkidle")
+    page.wait_for_function(f"() => {SEEN}")
 
     assert [] == page.evaluate(OVERFLOWS)
     assert 320 == page.evaluate("document.documentElement.scrollWidth")
     page.close()
 
 
-def test_the_focus_is_seen_in_colours_of_the_system(browser: Browser, site: str) -> None:
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_focus_is_seen_in_colours_of_the_system(
+    browser: Browser, site: str, scheme: Literal["light", "dark"]
+) -> None:
     """Each control of a check and of the timeline has an outline when a key brings one there."""
-    page = browser.new_page(forced_colors="active", reduced_motion="reduce")
+    page = browser.new_page(forced_colors="active", color_scheme=scheme, reduced_motion="reduce")
     page.goto(f"{site}gpu-training/when-a-gpu-helps/")
     for part, state in (("lesson-check", "asking"), ("training-timeline", None)):
         element = page.locator(part).first
