@@ -51,6 +51,7 @@ STATES: dict[str, tuple[str, ...]] = {
     ),
     "loop-switches": ("a line that stops", "all on"),
     "machine-filter": ("the reader's machine", "no machine", "not kept"),
+    "md-search": ("with results",),
     "memory-ledger": (
         "a part hidden",
         "with the prediction's ghost",

@@ -10,6 +10,7 @@ from playwright.sync_api import Browser, Page, expect
 from lesson_site.postbuild.documents import read_documents
 from lesson_site.postbuild.sizes import WITHOUT_BUDGET
 from tests.browser.conftest import LOOKS, addresses, new_context
+from tests.browser.states import expect_accessible
 
 CLOSED = {"disabled": "", "aria-disabled": "true"}
 LONG_MS = 50
@@ -104,6 +105,8 @@ def test_the_search_leads_to_the_page_that_teaches_a_name(
     first = page.locator(".md-search-result__item a").first
 
     expect(first).to_have_attribute("href", re.compile(f"^{re.escape(site + taught)}"))
+    if name == "no_grad":
+        expect_accessible(page, "md-search", "with results", "[data-md-component=search]")
 
 
 def test_the_next_page_comes_without_a_new_document(page: Page, site: str) -> None:
