@@ -9,6 +9,16 @@ from tests.browser.conftest import OVERFLOWS
 from tests.browser.test_firefox import SEEN
 from tests.browser.test_read_aloud import PAGES
 
+CUT = """() => {
+  for (const part of document.querySelectorAll("details")) part.open = true;
+  const cells = [...document.querySelectorAll("article td > code")];
+  const names = cells.filter(({ textContent }) => /^[\\w.()]+$/.test(textContent));
+  const cut = names.filter((name) => name.getClientRects().length > 1);
+  const boxes = [...document.querySelectorAll("article .md-typeset__scrollwrap")];
+  const wide = boxes.filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth + 1);
+  return [...cut, ...wide].map(({ textContent }) => textContent.slice(0, 80));
+}"""
+
 
 @pytest.mark.parametrize("address", [*PAGES, "lab/memory-mathematics/", "benchmarks/compare/"])
 def test_at_400_percent_nothing_has_to_be_moved_sideways(
@@ -21,6 +31,18 @@ def test_at_400_percent_nothing_has_to_be_moved_sideways(
 
     assert [] == page.evaluate(OVERFLOWS)
     assert 320 == page.evaluate("document.documentElement.scrollWidth")
+    page.close()
+
+
+@pytest.mark.parametrize("address", ["mission/", "lab/key-concepts/", "foundations/losses/"])
+def test_at_200_percent_a_table_cuts_no_name_in_two(
+    browser: Browser, site: str, address: str
+) -> None:
+    """640 CSS pixels have room for every name, and no table has to be moved sideways for it."""
+    page = browser.new_page(viewport={"width": 640, "height": 450})
+    page.goto(site + address)
+
+    assert [] == page.evaluate(CUT)
     page.close()
 
 
