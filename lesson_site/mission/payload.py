@@ -5,7 +5,7 @@
 
 import hashlib
 import json
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +20,9 @@ from lesson_site.mission.ledger import terms, ticks
 from lesson_site.mission.predictions import predictions
 from lesson_site.mission.reflections import reflections
 from lesson_site.mission.rows import laptop_rows, ledger_rows, pipeline_rows
+from lesson_site.mission.sentences import files, messages
 from lesson_site.mission.tables import payload_tables
-from lesson_site.mission.texts import messages
+from results.store import open_store
 
 SCHEMA_VERSION = 1
 FILE = Path("docs/assets/mission/memory-mfu.json")
@@ -62,9 +63,14 @@ def build_payload() -> dict[str, Any]:
     return payload
 
 
-@cache  # a page has many parts, and each asks whether the file is up to date
 def payload_text() -> str:
     """The file: keys sorted, a line for each row, so that a change shows which rows it moved."""
+    return _text(open_store(), *(path.read_bytes() for path in files()))
+
+
+@lru_cache(maxsize=1)  # a page has many parts, and each asks whether the file is up to date
+def _text(*_: object) -> str:
+    """The same for what the numbers and sentences are now."""
     payload = build_payload()
     lines = []
     for key in sorted(payload):

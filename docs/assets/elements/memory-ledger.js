@@ -281,7 +281,7 @@ function movedWords(before, after, payload) {
 function spokenWords(control, before, after, payload) {
   const row = rowOf(after, payload);
   const values = valuesOf(row, after, payload);
-  const prefix = control === "bookkeeping" ? mission.text(`spoken.${regimeOf(after, payload)}`) : "";
+  const prefix = control === "bookkeeping" ? `${mission.text(`spoken.${regimeOf(after, payload)}`)} ` : "";
   const axis = row.axis === rowOf(before, payload).axis ? "" : ` ${fill(mission.text("axis"), values)}`;
   return prefix + fill(mission.text(`spoken.${onDevice(row, after).verdict}`), values) + axis;
 }

@@ -4,10 +4,10 @@ import pytest
 
 from lesson_site.mission.analyzer import analyzer
 from lesson_site.mission.rows import pipeline_rows
-from lesson_site.mission.texts.decision import MESSAGES as DECISION
-from lesson_site.mission.texts.pipeline import MESSAGES
+from lesson_site.mission.sentences import messages
 
 ROWS = pipeline_rows()
+MESSAGES = messages()
 
 
 @pytest.mark.parametrize("key", ROWS)
@@ -77,6 +77,6 @@ def test_every_verdict_of_a_recorded_configuration_has_its_words() -> None:
     assert {"fits", "fits_if_grads_freed"} == reached
     for verdict in verdicts:
         assert f"pipeline.recorded.{verdict}" in MESSAGES
-        assert f"record.memory.{verdict}" in DECISION
+        assert f"record.memory.{verdict}" in MESSAGES
     for target in {row["target"] for row in ROWS.values()}:
-        assert f"record.why.{target}" in DECISION
+        assert f"record.why.{target}" in MESSAGES

@@ -9,10 +9,14 @@ from typing import Any
 import pytest
 
 from lesson_site.mission.payload import build_payload
+from lesson_site.mission.sentences import FOLDER
 from lesson_site.mission.tables import TABLES
 
-MISSION = Path(__file__).parents[3] / "lesson_site" / "mission"
-SOURCES = sorted(MISSION.rglob("*.py"))
+REPOSITORY = Path(__file__).parents[3]
+SOURCES = [
+    *sorted((REPOSITORY / "lesson_site" / "mission").rglob("*.py")),
+    *sorted((REPOSITORY / FOLDER).glob("*.md")),
+]
 # What the model computes. A text that shows one of these has to ask the model for it.
 RESULTS = re.findall(
     r"\S+",
@@ -36,6 +40,7 @@ TYPED = {
 }
 # What cards are called, and what an iteration is by definition.
 NAMES = ("80 GB", "32 GB", "8 GB", "100 units")
+NAMED = re.compile(r"\[\[[\w.]+\]\]|\{\w+\}")
 WITH_UNIT = r"(?<![\w.])\d[\d.]* (?:GB|GiB|%|billion|units|steps|tokens|points)"
 
 
@@ -60,10 +65,10 @@ def literals(source: str) -> Iterator[str]:
             yield re.sub(r"(?<=\d),(?=\d{3})", "", str(node.value))
 
 
-def typed_results(source: str) -> list[str]:
-    """The numbers in a module that the model computes, and others that nobody allowed."""
+def typed_results(source: str, kind: str = ".py") -> list[str]:
+    """The numbers in a module or in a text that the model computes, and others not allowed."""
     found = []
-    for literal in literals(source):
+    for literal in literals(source) if kind == ".py" else [NAMED.sub("", source)]:
         text = re.sub(r"arXiv \d+\.\d+|GPT-\d", "", literal)
         found += [size for size in re.findall(WITH_UNIT, text) if size not in NAMES]
         numbers = re.findall(r"(?<![\w.])\d+(?:\.\d+)?(?![\w.]*\d)", text)
@@ -75,10 +80,10 @@ def typed_results(source: str) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.stem)
+@pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.name)
 def test_numbers_are_computed(source: Path) -> None:
-    """No module of texts has a result of the model typed into it."""
-    assert typed_results(source.read_text(encoding="utf-8")) == []
+    """No module and no text has a result of the model typed into it."""
+    assert typed_results(source.read_text(encoding="utf-8"), source.suffix) == []
 
 
 @pytest.mark.parametrize(
@@ -96,6 +101,13 @@ def test_numbers_are_computed(source: Path) -> None:
 def test_typed_results_would_be_found(planted: str, found: list[str]) -> None:
     """The search finds a result that was typed as a text, in a filled text, or as a number."""
     assert found == typed_results(planted)
+
+
+def test_typed_results_would_be_found_in_a_text() -> None:
+    """The search reads Markdown too, where names are in place of numbers."""
+    text = "- id: Adam takes 24.92 GB of [[node]] GB, and {total} GB"
+
+    assert ["24.92 GB", "24.92"] == typed_results(text, ".md")
 
 
 @pytest.mark.parametrize(

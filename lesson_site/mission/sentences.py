@@ -1,0 +1,119 @@
+"""The mission's sentences, out of Markdown: ``lesson_site/mission/texts`` has a file for each part.
+
+Under a heading are paragraphs, and a list of texts with their ids: ``- id: text``, or with a box
+before the id, ticked or not, an answer and below it what is said to it. A text goes on in lines
+that are indented. ``[[name]]`` is a number that the build puts in: a figure of the catalogue, or
+one of ``values`` if its name has no dot. ``{name}`` is filled by the browser, from a row.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from lesson_site.errors import PageError
+from lesson_site.figures import NAMED
+from lesson_site.mission.controls import COMPONENTS
+from lesson_site.mission.values import values
+from results.quantities import SPACE
+from results.store import FigureError, open_store
+
+FOLDER = Path("lesson_site/mission/texts")
+REFLECTIONS = "reflections"  # the file that has no messages, but questions
+HEADING = re.compile(r"#+ (?P<title>.+)")
+ITEM = re.compile(r"- (?:\[(?P<tick>[ x])\] )?(?P<id>[\w.]+): (?P<text>.+)")
+
+
+@dataclass
+class Item:
+    """A text with its id, line by line; an answer's first line is the answer."""
+
+    id: str
+    right: bool
+    lines: list[str]
+
+    @property
+    def text(self) -> str:
+        """All of it."""
+        return " ".join(self.lines)
+
+    @property
+    def said(self) -> str:
+        """What is said to an answer."""
+        return " ".join(self.lines[1:])
+
+
+@dataclass
+class Section:
+    """What is under a heading."""
+
+    paragraphs: list[str] = field(default_factory=list)
+    items: list[Item] = field(default_factory=list)
+
+
+def files() -> list[Path]:
+    """The files of texts."""
+    return sorted(FOLDER.glob("*.md"))
+
+
+def read(name: str) -> dict[str, Section]:
+    """The sections of a file by their headings.
+
+    Raises:
+        PageError: If a number has no such name, or a line is no text of the mission.
+    """
+    sections: dict[str, Section] = {}
+    section, ended = Section(), True
+    for line in _filled(FOLDER / f"{name}.md"):
+        heading, item = HEADING.fullmatch(line), ITEM.fullmatch(line)
+        if heading:
+            section = sections[heading["title"]] = Section()
+        elif item:
+            section.items.append(Item(item["id"], item["tick"] == "x", [item["text"]]))
+        elif line.startswith("  ") and section.items:
+            section.items[-1].lines.append(line.strip())
+        elif line and ended:
+            section.paragraphs.append(line)
+        elif line:
+            section.paragraphs[-1] += f" {line}"
+        ended = not line
+    return sections
+
+
+def _filled(path: Path) -> Iterator[str]:
+    """The lines with numbers in place of their names."""
+    known, store = values(), open_store()
+
+    def number(match: re.Match[str]) -> str:
+        name = match[1]
+        if "." not in name and name in known:
+            return known[name]
+        # In plain text like the sentences around it, which the browser fills with such numbers.
+        return store.figure(name).text.replace(SPACE, " ")
+
+    for i, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+        try:
+            yield re.sub(NAMED, number, line)
+        except FigureError as problem:
+            raise PageError(f"{path}:{i}: {problem}") from None
+
+
+def messages() -> dict[str, str]:
+    """Every sentence by its id.
+
+    Raises:
+        PageError: If two have one id.
+    """
+    found = {f"part.{component}": _inside(label) for component, label in COMPONENTS.items()}
+    for path in files():
+        sections = read(path.stem).values() if path.stem != REFLECTIONS else ()
+        for item in (item for section in sections for item in section.items):
+            if item.id in found:
+                raise PageError(f"{path}: two texts are called {item.id}")
+            found[item.id] = item.text
+    return found
+
+
+def _inside(label: str) -> str:
+    """A part's name in the middle of a sentence; FP32 and 16-bit stay as they are."""
+    return label if label[1].isupper() or label[0].isdigit() else label[0].lower() + label[1:]
