@@ -39,7 +39,7 @@ def counted_panel() -> str:
 
 def _moments(c: Configuration, found: Moments) -> Table:
     rows = [(title, *_compared(c.phases[phase], found[phase])) for phase, title in MOMENTS.items()]
-    return Table(f"counted-{c.name}", f"{name_of(c)}: counted", HEAD, tuple(rows))
+    return Table(f"{name_of(c)}: counted", HEAD, tuple(rows))
 
 
 def _peaks(
@@ -48,7 +48,7 @@ def _peaks(
     rows = [
         (name_of(c), *_compared(c.phases["peak"], counted[c.name]["peak"])) for c in configurations
     ]
-    return Table("counted-peaks", caption, EVERY_HEAD, tuple(rows))
+    return Table(caption, EVERY_HEAD, tuple(rows))
 
 
 def _compared(model: int, counted: int) -> tuple[str, str, str]:

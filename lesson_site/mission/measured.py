@@ -237,7 +237,7 @@ def _moments(c: Configuration, entries: Entries, skipped: Mapping[str, str]) -> 
     if reserved:
         rows.append(("Reserved by PyTorch", NONE, _gb(reserved.median), NONE, NONE))
     notes = (f"Skipped: {reason}.",) if reason else ()
-    return Table(f"measured-{c.name}", name_of(c), HEAD, tuple(rows), notes)
+    return Table(name_of(c), HEAD, tuple(rows), notes)
 
 
 def _bytes_row(
@@ -278,7 +278,7 @@ def _every_configuration(entries: Entries, skipped: Mapping[str, str]) -> Table:
             )
         )
     head = ("Configuration", "Moments within tolerance", "Farthest off")
-    return Table("measured-every", "Every configuration", head, tuple(rows))
+    return Table("Every configuration", head, tuple(rows))
 
 
 def _optimizers(entries: Entries) -> Table:
@@ -300,7 +300,7 @@ def _optimizers(entries: Entries) -> Table:
             agrees = within_tolerance(c, "idle", predicted, measured)
             rows.append((title, *_compared(predicted, measured), WITHIN if agrees else BEYOND))
     caption = "What the optimizer keeps between two steps, FP32"
-    return Table("measured-optimizers", caption, ("Optimizer", *HEAD[1:]), tuple(rows))
+    return Table(caption, ("Optimizer", *HEAD[1:]), tuple(rows))
 
 
 def _idle(shown: Configuration, optimizer: str) -> Configuration:
@@ -327,7 +327,7 @@ def _largest(entries: Entries) -> Table:
         deviation = _deviation(predicted, measured) if predicted else NONE
         rows.append((title, f"{predicted:.0f}", f"{measured:.0f}", deviation))
     caption = f"The largest batch of GPT-2 small with AdamW under a cap of {_cap()}"
-    return Table("measured-largest", caption, ("How", *HEAD[1:4]), tuple(rows))
+    return Table(caption, ("How", *HEAD[1:4]), tuple(rows))
 
 
 def _under_the_cap(entries: Entries) -> Table:
@@ -354,7 +354,7 @@ def _under_the_cap(entries: Entries) -> Table:
         )
     caption = f"{LAPTOP_CAPTION}, under a cap of {_cap()}"
     head = ("How", "Model", "Measured", "Agreement")
-    return Table("measured-laptop", caption, head, tuple(rows))
+    return Table(caption, head, tuple(rows))
 
 
 def _tolerances() -> str:
@@ -412,9 +412,7 @@ def _shares(entries: Entries) -> Table:
             )
             rows += [(f"{title}: model", *model), (f"{title}: measured", *found)]
     caption = "Shares of an iteration, in percent"
-    return Table(
-        "measured-shares", caption, ("Run", *SHARES.values()), tuple(rows), _about_shares()
-    )
+    return Table(caption, ("Run", *SHARES.values()), tuple(rows), _about_shares())
 
 
 def _kept(entries: Entries, name: str, said: Mapping[str, float]) -> float:
@@ -459,7 +457,7 @@ def _constants(entries: Entries) -> Table | None:
         ),
     )
     caption = "The model’s constants, and what they would be here, FP32"
-    return Table("measured-constants", caption, ("Constant", "Model", "This machine"), rows)
+    return Table(caption, ("Constant", "Model", "This machine"), rows)
 
 
 def _busy(shares: Mapping[str, float]) -> str:

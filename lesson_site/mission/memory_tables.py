@@ -72,7 +72,6 @@ def bytes_table() -> Table:
     )
     castable = castable_param_count(GPT2_XL)
     return Table(
-        name="table-bytes",
         caption="Bytes per parameter: three regimes keep FP32 weights, and add up to the same",
         head=("Part", *(REGIME_NAMES[regime] for regime in REGIMES)),
         rows=parts + totals,
@@ -93,7 +92,6 @@ def static_table() -> Table:
         for regime in both
     ]
     return Table(
-        name="table-static",
         caption="Static memory of GPT-2 XL: as long as FP32 weights are kept, it is the same",
         head=(
             "Optimizer",
@@ -128,7 +126,6 @@ def _static_cells(regime: Regime, optimizer: Optimizer, rounded: int) -> str:
 def coefficients_table() -> Table:
     """What the formula of activations is made of."""
     return Table(
-        name="table-coefficients",
         caption="Bytes that the forward pass keeps; they are bytes already",
         head=(
             "Regime",
@@ -161,7 +158,6 @@ def coefficients_table() -> Table:
 def activation_table() -> Table:
     """Activations of each regime and mode, at the ledger's batches."""
     return Table(
-        name="table-activations",
         caption=f"Activations of GPT-2 XL at {GPT2_XL.context:,} tokens a text, in GB",
         head=(
             "Regime and mode",
@@ -192,7 +188,6 @@ def optimizers_table() -> Table:
         f"{found[-1].static_to_sgd:g}×",
     )
     return Table(
-        name="table-optimizers",
         caption=f"Adam: {by_weights} the weights without gradients, {by_sgd} SGD’s total with them",
         head=("FP32", *(OPTIMIZER[row.optimizer] for row in found)),
         rows=(
@@ -239,7 +234,6 @@ def precision_table() -> Table:
     full, mixed, _ = chapter_walkthrough_gb()
     copies = bytes_per_param("autocast")["copies"]
     return Table(
-        name="table-precision",
         caption="What 16-bit numbers make smaller, and what stays, with Adam",
         head=("What", *(REGIME_NAMES[regime] for regime in REGIMES)),
         rows=(
@@ -285,7 +279,6 @@ def checkpointing_table() -> Table:
     whole = recompute_flop_factor("full")
     every_layer: tuple[Regime, ...] = ("autocast", "fp32")
     return Table(
-        name="table-checkpointing",
         caption=f"The textbook’s {times} is exact for no interval of checkpoints",
         head=("What is compared", "The textbook", "The formula, GPT-2 XL"),
         rows=(
@@ -361,7 +354,6 @@ def largest_batch_table() -> Table:
     rules: tuple[BatchRule, ...] = ("ledger", "peak")
     budget = device_budget_bytes("node")
     return Table(
-        name="table-largest-batch",
         caption=f"The largest batch of GPT-2 XL with Adam in {gb(budget)} GB",
         head=("Regime and mode", "Gradients stay during forward", "Gradients freed before it"),
         rows=tuple(
@@ -381,7 +373,6 @@ def laptop_table() -> Table:
     budget = gb(device_budget_bytes("laptop"))
     fitting = sum(row["verdict"] == "fits" for row in found.values())
     return Table(
-        name="table-laptop",
         caption=f"{fitting} of {len(found)} configurations of GPT-2 XL fit in {budget} GB",
         head=("Configuration", *(f"Batch {batch}" for batch in LAPTOP_BATCHES)),
         rows=tuple(

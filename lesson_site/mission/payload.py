@@ -21,7 +21,6 @@ from lesson_site.mission.predictions import predictions
 from lesson_site.mission.reflections import reflections
 from lesson_site.mission.rows import laptop_rows, ledger_rows, pipeline_rows
 from lesson_site.mission.sentences import files, messages
-from lesson_site.mission.tables import payload_tables
 from results.store import open_store
 
 SCHEMA_VERSION = 1
@@ -49,7 +48,6 @@ def build_payload() -> dict[str, Any]:
         "target": f"{100 * TARGET_UTILISATION:.1f}",
         "analyzer": analyzer(),
         "messages": messages(),
-        **payload_tables(),
         "predictions": predictions(),
         "reflections": reflections(),
         "ticks": ticks(),

@@ -36,7 +36,6 @@ def combinations_table() -> Table:
     found = pipeline_rows()
     target, budget = f"{100 * TARGET_UTILISATION:.0f}", gb(device_budget_bytes("node"))
     return Table(
-        name="table-combinations",
         caption=f"Only all three together pass {target} % utilisation within {budget} GB, "
         f"batch {BASELINE_BATCH}",
         head=(
@@ -69,7 +68,6 @@ def batches_table() -> Table:
     """All three optimisations on, by batch."""
     found = pipeline_rows()
     return Table(
-        name="table-batches",
         caption="All three on: a larger batch raises MFU, lowers utilisation, and soon does not "
         "fit",
         head=(
@@ -137,7 +135,6 @@ def walkthrough_table() -> Table:
         ),
     }
     return Table(
-        name="table-walkthrough",
         caption="The textbook’s walkthrough beside this instrument",
         head=(
             *("Metric", "Textbook, baseline", "Textbook, optimised"),
@@ -169,7 +166,6 @@ def contexts_table() -> Table:
     )
     gains = [f"{100 * (row.mfu - baseline.mfu):.1f}" for row in (best, larger)]
     return Table(
-        name="table-contexts",
         caption=f"Two devices, one floor: {each} bytes × {PARAMETERS:,} = {exact_gb(floor)} GB",
         head=("Context", "Device", "Memory", "Power", "Key constraint"),
         rows=(

@@ -5,7 +5,9 @@ from typing import Any
 
 from lesson_code.mission.constants import FLOOR_ANSWER_GB, GB, ROUNDED_PARAMETERS
 from lesson_code.mission.memory import static_bytes, to_gb, to_gib
+from lesson_site.mission.memory_tables import checkpointing_table, precision_table
 from lesson_site.mission.sentences import REFLECTIONS, Section, read
+from lesson_site.mission.table import table_data
 
 BLANK = re.compile(r"\[\d\]")
 BLANKS = (1, 2, 3)
@@ -16,8 +18,8 @@ def reflections() -> dict[str, Any]:
     sections = read(REFLECTIONS)
     fix = sections["The fix"]
     return {
-        "1": _sentence(sections, "Act 1") | {"table": "mixed_feedback"},
-        "2": _sentence(sections, "Act 2") | {"table": "checkpoint_checks"},
+        "1": _sentence(sections, "Act 1") | {"table": table_data(precision_table())},
+        "2": _sentence(sections, "Act 2") | {"table": table_data(checkpointing_table())},
         "choice": {
             "question": fix.paragraphs[0],
             "options": {

@@ -16,7 +16,6 @@ class Table:
     """A table whose cells are texts.
 
     Attributes:
-        name: What the fence calls it in ``show``.
         caption: What it shows, in one line.
         head: A heading for each column, the first one included.
         rows: Cells; the first of a row is the row's heading.
@@ -24,7 +23,6 @@ class Table:
         row_ids: What a script finds the rows by, or nothing.
     """
 
-    name: str
     caption: str
     head: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
@@ -33,9 +31,9 @@ class Table:
 
     def __post_init__(self) -> None:
         if any(len(row) != len(self.head) for row in self.rows):
-            raise ValueError(f"a row of {self.name} has not {len(self.head)} cells")
+            raise ValueError(f"a row of {self.caption!r} has not {len(self.head)} cells")
         if self.row_ids and len(self.row_ids) != len(self.rows):
-            raise ValueError(f"{self.name} has {len(self.rows)} rows, not {len(self.row_ids)}")
+            raise ValueError(f"{self.caption!r} has {len(self.rows)} rows, not {len(self.row_ids)}")
 
 
 def table_data(table: Table) -> dict[str, Any]:

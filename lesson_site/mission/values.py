@@ -30,10 +30,10 @@ from lesson_code.mission.memory import (
 from lesson_code.mission.pipeline import BASELINE_ITERATION_UNITS, pipeline, upgrade_speedup
 from lesson_code.mission.worked import activation_saving, fused_step_memory, state_memory
 from lesson_site.mission.controls import PRECISION
+from lesson_site.mission.memory_tables import WALKTHROUGH_BATCH
 from lesson_site.mission.numbers import exact_gb, factor, fine_gb, gb, percent, times
 from lesson_site.mission.rows import PARAMETERS, pipeline_rows
 
-WALKTHROUGH_BATCH = 4  # the batch of memory figures: the textbook's activations are about its size
 PREFETCH_FACTOR = 2  # batches that each worker holds ready; the default of PyTorch's DataLoader
 TWICE = 2.0
 CHECKPOINT_EVERY = 4  # layers, in the answer's example of a coarser checkpoint

@@ -15,7 +15,7 @@ import { isOpen, mission } from "./mission/state.js";
 /**
  * What lesson_site/mission/reflections.py writes.
  * @typedef {{label: string, options: Choice[], right: string, right_says: string, wrong_says: {[value: string]: string}}} Blank
- * @typedef {{sentence: string[], blanks: Blank[], after: string[], table: string}} Sentence
+ * @typedef {{sentence: string[], blanks: Blank[], after: string[], table: Table}} Sentence
  * @typedef {{question: string, options: {[id: string]: {text: string, feedback: string}}, right: string}} Question
  * @typedef {{caption: string, head: string[], rows: string[][], notes?: string[]}} Table
  */
@@ -146,7 +146,7 @@ export class MissionReflection extends Instrument {
     if (checked === this.#after.childElementCount > 0) return;
     const { after, table } = this.#sentence(payload);
     const texts = after.map((text) => html("p", {}, text));
-    this.#after.replaceChildren(...(checked ? [tableOf(payload[table]), ...texts] : []));
+    this.#after.replaceChildren(...(checked ? [tableOf(table), ...texts] : []));
   }
 
   /** @param {State} state */
@@ -244,9 +244,7 @@ function verdict({ label, right, says }) {
   return [mark, ". ", says.replace(/^Right: ./, (start) => start.slice(-1).toUpperCase())];
 }
 
-/** @param {Table | undefined} table */
-function tableOf(table) {
-  if (!table) return "";
-  const { caption, head, rows, notes = [] } = table;
+/** @param {Table} table */
+function tableOf({ caption, head, rows, notes = [] }) {
   return html("div", {}, tableWith(caption, head, rows), ...notes.map((note) => html("p", { class: "mission-note" }, note)));
 }

@@ -5,12 +5,11 @@ from html.parser import HTMLParser
 
 import pytest
 
-from lesson_site.mission.fence import PARTS
+from lesson_site.mission.fence import PARTS, TABLES
 from lesson_site.mission.memory_tables import laptop_verdicts
-from lesson_site.mission.payload import build_payload
+from lesson_site.mission.reflections import reflections
 from lesson_site.mission.rows import laptop_rows
 from lesson_site.mission.table import NO_BREAK, Table, table_html
-from lesson_site.mission.tables import IN_PAYLOAD, TABLES, static_table
 
 FOUND = {name: table() for name, table in TABLES.items()}
 
@@ -310,7 +309,7 @@ def test_html_holds_the_table(name: str) -> None:
     """A page's table has the data's cells, a caption, and a heading for every row and column."""
     table, reader = FOUND[name], Reader()
 
-    html = static_table(name)
+    html = PARTS[name]()
     reader.feed(html)
 
     assert reader.open == []
@@ -319,15 +318,13 @@ def test_html_holds_the_table(name: str) -> None:
     assert ["col"] * len(table.head) + ["row"] * len(table.rows) == reader.scopes
     assert html.count("<caption>") == 1
     assert 'tabindex="0" role="region" aria-label="' in html
-    assert table.name == name
-    assert name in PARTS
 
 
 def test_walkthrough_leaves_room_for_the_learners_column() -> None:
     """The walkthrough stands in its element, and a script finds each of its rows by name."""
     reader = Reader()
 
-    html = static_table("table-walkthrough")
+    html = PARTS["table-walkthrough"]()
     reader.feed(html)
 
     assert re.fullmatch(r"<walkthrough-column>.*</walkthrough-column>", html)
@@ -358,16 +355,10 @@ def test_walkthrough_says_which_batch_a_row_is_of() -> None:
 
 
 def test_browsers_tables_are_the_pages() -> None:
-    """The data holds the same tables as the page, under the names that scripts ask for."""
-    payload = build_payload()
-
-    assert set(IN_PAYLOAD) == {
-        *("optimizer_table", "walkthrough", "mixed_feedback"),
-        *("activation_table", "checkpoint_checks"),
-    }
-    for key, name in IN_PAYLOAD.items():
+    """What follows a reflection is a table of the page."""
+    for number, name in (("1", "table-precision"), ("2", "table-checkpointing")):
         table = FOUND[name]
-        assert payload[key] == {
+        assert reflections()[number]["table"] == {
             "caption": table.caption,
             "head": table.head,
             "rows": table.rows,
@@ -377,17 +368,17 @@ def test_browsers_tables_are_the_pages() -> None:
 
 def test_uneven_table_is_refused() -> None:
     """A row with a cell too few, or ids for too few rows, is an error and no ragged table."""
-    with pytest.raises(ValueError, match="a row of x has not 2 cells"):
-        Table("x", "X", ("a", "b"), (("1",),))
-    with pytest.raises(ValueError, match="x has 1 rows, not 2"):
-        Table("x", "X", ("a",), (("1",),), row_ids=("one", "two"))
+    with pytest.raises(ValueError, match="a row of 'X' has not 2 cells"):
+        Table("X", ("a", "b"), (("1",),))
+    with pytest.raises(ValueError, match="'X' has 1 rows, not 2"):
+        Table("X", ("a",), (("1",),), row_ids=("one", "two"))
 
 
 def test_figures_keep_their_units() -> None:
     """A figure and its unit, or a short cell with a figure, are not torn apart by a narrow page."""
     cells = ("12.46 GB (11.61 GiB)", "91.9 GB (FP32, Adam, batch 4)", "not reported", "×1.61")
 
-    html = table_html(Table("x", "X", ("a", "b", "c", "d"), (cells,)))
+    html = table_html(Table("X", ("a", "b", "c", "d"), (cells,)))
 
     assert '<th scope="row" class="short">12.46 GB (11.61 GiB)</th>' in html
     assert ">91.9\u00a0GB (FP32, Adam, batch 4)<" in html
@@ -397,7 +388,7 @@ def test_figures_keep_their_units() -> None:
 
 def test_cells_are_text() -> None:
     """What looks like markup in a cell is shown, not obeyed."""
-    html = table_html(Table("x", "A & B", ("a",), (("<b>",),), notes=("1 < 2",)))
+    html = table_html(Table("A & B", ("a",), (("<b>",),), notes=("1 < 2",)))
 
     assert "<caption>A &amp; B</caption>" in html
     assert '<th scope="row">&lt;b&gt;</th>' in html

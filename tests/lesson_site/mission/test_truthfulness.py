@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from lesson_site.mission.fence import TABLES
 from lesson_site.mission.payload import build_payload
 from lesson_site.mission.sentences import FOLDER
-from lesson_site.mission.tables import TABLES
 
 REPOSITORY = Path(__file__).parents[3]
 SOURCES = [
