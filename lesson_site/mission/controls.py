@@ -3,12 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from lesson_site.mission.rows import (
-    LAPTOP_BATCHES,
-    LEDGER_BATCHES,
-    PIPELINE_BATCHES,
-    TENSOR_EFFECTS,
-)
+from lesson_code.mission.constants import LAPTOP_BATCHES, LEDGER_BATCHES
+from lesson_site.mission.rows import PIPELINE_BATCHES, TENSOR_EFFECTS
 
 # What the reader sees beside each value; a batch speaks for itself.
 OPTIMIZER = {"sgd": "SGD", "momentum": "Momentum", "adam": "Adam"}

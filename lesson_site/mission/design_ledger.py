@@ -6,14 +6,13 @@ The checks themselves are in docs/assets/elements/mission/design-ledger.js.
 import json
 import math
 from functools import cache
-from itertools import product
 from pathlib import Path
 from typing import Any
 
 from lesson_code.mission.fit import device_budget_bytes
 from lesson_code.mission.memory import static_bytes, to_gb
-from lesson_code.mission.pipeline import pipeline
-from lesson_site.mission.rows import PARAMETERS, PIPELINE_BATCHES, SWITCH, laptop_rows
+from lesson_code.mission.worked import largest_mfu
+from lesson_site.mission.rows import PARAMETERS, laptop_rows
 
 SCHEMA = Path(__file__).with_name("design-ledger-ch08.v1.schema.json")
 LARGEST_BYTES = 64 * 1024
@@ -52,16 +51,12 @@ def schema() -> dict[str, Any]:
 def bounds() -> dict[str, Any]:
     """What the checks compare with; numbers of GB, percent and bytes."""
     totals = [row["kept_gb"] for row in laptop_rows().values()]
-    largest_mfu = max(
-        pipeline(bool(prefetch), bool(mixed), bool(checkpoint), batch).mfu
-        for prefetch, mixed, checkpoint, batch in product(SWITCH, SWITCH, SWITCH, PIPELINE_BATCHES)
-    )
     return {
         "bytes": LARGEST_BYTES,
         "levels": MOST_LEVELS,
         "found": LONGEST_FOUND,
         # Rounded up, so that none of the instrument's own is above it.
-        "mfu": math.ceil(1000 * largest_mfu) / 10,
+        "mfu": math.ceil(1000 * largest_mfu()) / 10,
         "laptop_smallest_gb": min(totals),
         "laptop_budget_gb": to_gb(device_budget_bytes("laptop")),
         "laptop_totals": [f"{total:.2f}" for total in sorted(set(totals))],

@@ -17,6 +17,8 @@ from lesson_code.mission.constants import (
     ACTIVATION_BYTES,
     CHAPTER_ACTIVATIONS_GB,
     CHAPTER_CHECKPOINTING_SAVING,
+    LAPTOP_BATCHES,
+    LEDGER_BATCHES,
     OPTIMIZERS,
     RECOMPUTATIONS,
     RECOMPUTED_FORWARD,
@@ -36,7 +38,7 @@ from lesson_code.mission.memory import (
 from lesson_code.mission.recomputation import even_cost_saving, recompute_flop_factor
 from lesson_site.mission.controls import COMPONENTS, OPTIMIZER, RECOMPUTE, REGIME_NAMES
 from lesson_site.mission.numbers import exact_gb, factor, gb, percent, saving
-from lesson_site.mission.rows import LAPTOP_BATCHES, LEDGER_BATCHES, PARAMETERS, Row, laptop_rows
+from lesson_site.mission.rows import PARAMETERS, Row, laptop_rows
 from lesson_site.mission.table import Table
 
 NONE = "–"

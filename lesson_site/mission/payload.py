@@ -13,11 +13,9 @@ from lesson_code.mission.constants import LEDGER_AXIS_GB, MODEL_VERSION, TARGET_
 from lesson_code.mission.fit import device_budget_bytes
 from lesson_code.mission.memory import to_gb
 from lesson_site.files import write_whole
-from lesson_site.mission.analyzer import analyzer
 from lesson_site.mission.controls import COMPONENTS, REGIME_OF, STATE_NAMES, controls, pairs
 from lesson_site.mission.design_ledger import ledger_schema
-from lesson_site.mission.ledger import terms, ticks
-from lesson_site.mission.predictions import predictions
+from lesson_site.mission.drawn import analyzer, predictions, terms, ticks
 from lesson_site.mission.reflections import reflections
 from lesson_site.mission.rows import laptop_rows, ledger_rows, pipeline_rows
 from lesson_site.mission.sentences import files, messages

@@ -13,7 +13,9 @@ from lesson_code.mission.choices import Optimizer, Recompute, Regime
 from lesson_code.mission.constants import (
     KERNEL_EFFICIENCY,
     LAPTOP_AXIS_GB,
+    LAPTOP_BATCHES,
     LEDGER_AXIS_GB,
+    LEDGER_BATCHES,
     OPTIMIZERS,
     RECOMPUTATIONS,
     REGIMES,
@@ -34,8 +36,6 @@ from lesson_site.mission.numbers import fine_gb, gb, gib, percent, times
 Row = dict[str, Any]
 Rows = dict[str, Row]
 
-LEDGER_BATCHES = (1, 4, 8, 16, 32, 64)
-LAPTOP_BATCHES = (4, 2, 1)
 PIPELINE_BATCHES = tuple(KERNEL_EFFICIENCY)
 SWITCH = (0, 1)
 TENSOR_EFFECTS = (1, 2)

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from lesson_code.mission.choices import Component, Optimizer, Recompute, Regime
-from lesson_code.mission.constants import PREDICTED_EXTRA_GB
+from lesson_code.mission.constants import LEDGER_BATCHES, PREDICTED_EXTRA_GB
 from lesson_code.mission.memory import (
     ledger,
     ledger_total_bytes,
@@ -17,9 +17,9 @@ from lesson_code.mission.memory import (
     step_peak_bytes,
     to_gb,
 )
-from lesson_site.mission.ledger import terms
+from lesson_site.mission.drawn import terms
 from lesson_site.mission.numbers import gb
-from lesson_site.mission.rows import LEDGER_BATCHES, PARAMETERS
+from lesson_site.mission.rows import PARAMETERS
 from tests.browser.missions import FIRST, act_one_open, fresh_state, kept_state, open_mission
 from tests.browser.states import expect_accessible
 

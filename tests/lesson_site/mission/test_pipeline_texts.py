@@ -2,7 +2,7 @@
 
 import pytest
 
-from lesson_site.mission.analyzer import analyzer
+from lesson_site.mission.drawn import analyzer
 from lesson_site.mission.rows import pipeline_rows
 from lesson_site.mission.sentences import messages
 

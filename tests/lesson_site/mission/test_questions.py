@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from lesson_site.mission.predictions import predictions
+from lesson_site.mission.drawn import predictions
 from lesson_site.mission.reflections import reflections
 
 LONGEST_ID = 20
