@@ -14,7 +14,7 @@ from lesson_code.mission.fit import device_budget_bytes
 from lesson_code.mission.memory import to_gb
 from lesson_site.files import write_whole
 from lesson_site.mission.controls import COMPONENTS, REGIME_OF, STATE_NAMES, controls, pairs
-from lesson_site.mission.design_ledger import ledger_schema
+from lesson_site.mission.decision import rules
 from lesson_site.mission.drawn import analyzer, predictions, terms, ticks
 from lesson_site.mission.reflections import reflections
 from lesson_site.mission.rows import laptop_rows, ledger_rows, pipeline_rows
@@ -53,7 +53,7 @@ def build_payload() -> dict[str, Any]:
         "ledger": ledger_rows(),
         "pipeline": pipeline_rows(),
         "laptop": laptop_rows(),
-        "ledger_schema": ledger_schema(),
+        "decision": rules(),
     }
     payload["checksum"] = hashlib.sha256(_canonical(payload).encode()).hexdigest()
     return payload

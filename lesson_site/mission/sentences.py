@@ -7,7 +7,7 @@ one of ``values`` if its name has no dot. ``{name}`` is filled by the browser, f
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from results.quantities import SPACE
 from results.store import FigureError, open_store
 
 FOLDER = Path("lesson_site/mission/texts")
-REFLECTIONS = "reflections"  # the file that has no messages, but questions
+REFLECTIONS, ISSUES = "reflections", "issues"  # files that have no messages
 HEADING = re.compile(r"#+ (?P<title>.+)")
 ITEM = re.compile(r"- (?:\[(?P<tick>[ x])\] )?(?P<id>[\w.]+): (?P<text>.+)")
 
@@ -56,15 +56,19 @@ def files() -> list[Path]:
     return sorted(FOLDER.glob("*.md"))
 
 
-def read(name: str) -> dict[str, Section]:
+def read(name: str, more: Mapping[str, str] | None = None) -> dict[str, Section]:
     """The sections of a file by their headings.
+
+    Args:
+        name: The file, without its suffix.
+        more: Numbers that this file alone has.
 
     Raises:
         PageError: If a number has no such name, or a line is no text of the mission.
     """
     sections: dict[str, Section] = {}
     section, ended = Section(), True
-    for line in _filled(FOLDER / f"{name}.md"):
+    for line in _filled(FOLDER / f"{name}.md", values() | dict(more or {})):
         heading, item = HEADING.fullmatch(line), ITEM.fullmatch(line)
         if heading:
             section = sections[heading["title"]] = Section()
@@ -80,9 +84,9 @@ def read(name: str) -> dict[str, Section]:
     return sections
 
 
-def _filled(path: Path) -> Iterator[str]:
+def _filled(path: Path, known: dict[str, str]) -> Iterator[str]:
     """The lines with numbers in place of their names."""
-    known, store = values(), open_store()
+    store = open_store()
 
     def number(match: re.Match[str]) -> str:
         name = match[1]
@@ -106,8 +110,9 @@ def messages() -> dict[str, str]:
     """
     found = {f"part.{component}": _inside(label) for component, label in COMPONENTS.items()}
     for path in files():
-        sections = read(path.stem).values() if path.stem != REFLECTIONS else ()
-        for item in (item for section in sections for item in section.items):
+        if path.stem in (REFLECTIONS, ISSUES):
+            continue
+        for item in (item for section in read(path.stem).values() for item in section.items):
             if item.id in found:
                 raise PageError(f"{path}: two texts are called {item.id}")
             found[item.id] = item.text

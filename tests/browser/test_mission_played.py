@@ -8,7 +8,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, ViewportSize, expect
 
-from lesson_site.mission.design_ledger import schema
+from lesson_site.mission.decision import schema
 from tests.browser.conftest import OVERFLOWS
 from tests.browser.missions import COMMIT, FIRST, KEY, SECOND, kept_state, open_mission
 from tests.browser.states import expect_accessible

@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 
 import { validate } from "../../node_modules/@cfworker/json-schema/dist/esm/validate.js";
-import { ledgerOf, missing, readLedger, recorded, shown } from "../../docs/assets/elements/mission/design-ledger.js";
+import { decisionOf, missing, readDecision, recorded, shown } from "../../docs/assets/elements/mission/decision.js";
 import { NAME, OPENS, isOpen, whereNow } from "../../docs/assets/elements/mission/state.js";
 import { agree, fresh, kept, problemOf } from "../../docs/assets/elements/mission/stored.js";
 import { dayOf, pointsFrom } from "../../docs/assets/elements/race/kept.js";
@@ -16,7 +16,7 @@ import { readResult } from "../../docs/assets/elements/result-file.js";
 const json = (file) => JSON.parse(readFileSync(new URL(`../../${file}`, import.meta.url), "utf8"));
 const schema = json("results/schema.json");
 const payload = json("docs/assets/mission/memory-mfu.json");
-const rules = { ...payload.ledger_schema, validate };
+const rules = { ...payload.decision, validate };
 const AT = "2026-11-22T12:00:00.000Z";
 const NOW = new Date(AT);
 const bytesOf = (value) => new TextEncoder().encode(JSON.stringify(value));
@@ -30,7 +30,7 @@ function result(bytes, known) {
 
 /** A design ledger: what is taken in can be looked at, and what is not says why in a sentence. */
 function ledger(bytes) {
-  const { value, issues } = readLedger(bytes, rules, {});
+  const { value, issues } = readDecision(bytes, rules, {});
   for (const { code, path, message, found } of issues) {
     assert.ok(code && path && message && !/[{}\n]/.test(message), `${code}: ${message}`);
     assert.ok(found.length <= 41 && /^[ -~…]*$/.test(found) && /^[ -~…]*$/.test(path), `${path}: ${found}`);
@@ -53,7 +53,7 @@ function mission(bytes) {
   whereNow(taken);
   if (taken.act2.record) taken.act2.record = recorded(taken) ?? taken.act2.record;
   if (missing(taken).length) return;
-  const { issues } = readLedger(bytesOf(ledgerOf(taken, payload, NOW)), rules, {});
+  const { issues } = readDecision(bytesOf(decisionOf(taken, payload, NOW)), rules, {});
   assert.deepEqual(issues.filter(({ severity }) => severity === "error"), []);
 }
 
@@ -68,7 +68,7 @@ function race(bytes) {
 
 /** What is sound, to be damaged. */
 const SOUND = {
-  ledger: () => json("tests/lesson_site/mission/design_ledger_fixtures.json").files.full,
+  ledger: () => json("tests/lesson_site/mission/decision_files.json").files.full,
   mission: () => {
     const state = fresh(payload);
     Object.assign(state.act1, { prediction: "B", locked_at: AT, seen: ["sgd", "adam"], revealed: true });

@@ -20,7 +20,7 @@ from lesson_code.mission.constants import (
 from lesson_code.mission.memory import optimizer_tax_bytes, to_gb, to_gib
 from lesson_site.checks.options import Check, read_check
 from lesson_site.markdown_source import Source
-from lesson_site.mission.design_ledger import schema
+from lesson_site.mission.decision import schema
 from lesson_site.mission.payload import payload_text
 from tests.building import REPOSITORY
 

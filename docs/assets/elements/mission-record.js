@@ -2,7 +2,7 @@
 //
 // The checker of files is loaded when one comes in. Nothing of a file is shown but as text.
 
-import { chapterOf, ledgerOf, missing, readLedger, recorded, rowOf, shown } from "./mission/design-ledger.js";
+import { chapterOf, decisionOf, missing, readDecision, recorded, rowOf, shown } from "./mission/decision.js";
 import { radios } from "./mission/controls.js";
 import { fill, html } from "./mission/draw.js";
 import { Instrument } from "./mission/instrument.js";
@@ -45,7 +45,7 @@ function configuration(payload, { prefetch = "", checkpointing = "", batch = "" 
 const breakable = (name) => name.split(/(?<=[._])/).flatMap((part) => [part, html("wbr")]);
 
 /** The file's text. @param {State} state @param {Payload} payload @param {Date} now */
-const textOf = (state, payload, now) => `${JSON.stringify(ledgerOf(state, payload, now), null, 2)}\n`;
+const textOf = (state, payload, now) => `${JSON.stringify(decisionOf(state, payload, now), null, 2)}\n`;
 
 export class MissionRecord extends Instrument {
   #stands = html("p");
@@ -210,7 +210,7 @@ export class MissionRecord extends Instrument {
     }
     const now = (this.#exportedAt = new Date());
     const text = textOf(state, payload, now);
-    const kept = this.#keep(ledgerOf(state, payload, now), payload, now) && browserRecord().lasting;
+    const kept = this.#keep(decisionOf(state, payload, now), payload, now) && browserRecord().lasting;
     if (!state.completed_at)
       mission.change((next) => {
         next.completed_at = now.toISOString();
@@ -221,7 +221,7 @@ export class MissionRecord extends Instrument {
 
   /** @param {unknown} ledger @param {Payload} payload @param {Date} now */
   #keep(ledger, payload, now) {
-    const chapter = chapterOf(payload.ledger_schema.schema);
+    const chapter = chapterOf(payload.decision.schema);
     return saveEntry(browserRecord().store, DECISIONS, chapter, { at: now.toISOString(), ledger });
   }
 
@@ -290,14 +290,14 @@ export class MissionRecord extends Instrument {
 
   /** @param {Payload} payload */
   #drawKept(payload) {
-    const entry = this.#kept()[chapterOf(payload.ledger_schema.schema)];
+    const entry = this.#kept()[chapterOf(payload.decision.schema)];
     const date = entry && new Date(entry.at).toLocaleDateString("en-GB", { dateStyle: "long" });
     this.#here.textContent = date ? says("import.here", { date }) : says("import.empty");
   }
 
   async #takeFile() {
     const file = this.#file.files?.[0];
-    const most = mission.payload?.ledger_schema.bounds.bytes;
+    const most = mission.payload?.decision.bounds.bytes;
     if (!file || !most) return;
     try {
       // Of a file that is too large, no more is read than shows it.
@@ -319,15 +319,15 @@ export class MissionRecord extends Instrument {
       return;
     }
     const others = Object.fromEntries(Object.entries(this.#kept()).map(([chapter, { ledger }]) => [chapter, ledger]));
-    const tools = { ...payload.ledger_schema, validate: library.validate };
-    const { value, issues } = readLedger(bytes, tools, others, size);
+    const tools = { ...payload.decision, validate: library.validate };
+    const { value, issues } = readDecision(bytes, tools, others, size);
     const errors = issues.filter(({ severity }) => severity === "error").length;
     const count = errors === 1 ? "1 thing" : `${errors} things`;
     this.#tell(says(errors ? "import.refused" : issues.length ? "import.warned" : "import.good", { count }), issues);
     if (!errors) this.#showPreview(value, others, payload);
   }
 
-  /** @param {string} sentence @param {import("./mission/design-ledger.js").Issue[]} issues */
+  /** @param {string} sentence @param {import("./mission/decision.js").Issue[]} issues */
   #tell(sentence, issues = []) {
     const items = issues.map(({ code, path, message, found }) =>
       html(
@@ -348,7 +348,7 @@ export class MissionRecord extends Instrument {
 
   /** What would be kept, beside what is there. @param {unknown} ledger @param {{[chapter: string]: unknown}} others @param {Payload} payload */
   #showPreview(ledger, others, payload) {
-    const { schema, bounds } = payload.ledger_schema;
+    const { schema, bounds } = payload.decision;
     const chapter = chapterOf(schema);
     const columns = [shown(ledger, bounds.found)];
     const heads = ["Key", "In this file"];

@@ -3,7 +3,7 @@
 // Its controls are made once; after each change the row of the new configuration is shown. The
 // learner's prediction stands on the baseline alone, since it was about the baseline.
 
-import { recorded } from "./mission/design-ledger.js";
+import { recorded } from "./mission/decision.js";
 import { radios, stops, toggle } from "./mission/controls.js";
 import { fill, html } from "./mission/draw.js";
 import { Instrument, table } from "./mission/instrument.js";

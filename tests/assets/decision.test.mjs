@@ -5,13 +5,13 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
 import { validate } from "../../node_modules/@cfworker/json-schema/dist/esm/validate.js";
-import { ledgerOf, missing, readLedger, recorded } from "../../docs/assets/elements/mission/design-ledger.js";
+import { decisionOf, missing, readDecision, recorded } from "../../docs/assets/elements/mission/decision.js";
 import { fresh } from "../../docs/assets/elements/mission/stored.js";
 
 const read = (/** @type {string} */ file) => JSON.parse(readFileSync(new URL(`../../${file}`, import.meta.url), "utf8"));
 const payload = read("docs/assets/mission/memory-mfu.json");
-const { files, cases } = read("tests/lesson_site/mission/design_ledger_fixtures.json");
-const tools = { ...payload.ledger_schema, validate };
+const { files, cases } = read("tests/lesson_site/mission/decision_files.json");
+const tools = { ...payload.decision, validate };
 const bytesOf = (/** @type {unknown} */ value) => new TextEncoder().encode(JSON.stringify(value));
 
 const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
@@ -31,7 +31,7 @@ function fileOf({ hex, text, times = 1, of, change, drop = [] }) {
 
 for (const one of cases)
   test(`the issues of ${one.name}`, () => {
-    const { issues } = readLedger(fileOf(one), tools, one.others ?? {});
+    const { issues } = readDecision(fileOf(one), tools, one.others ?? {});
 
     assert.deepEqual(issues.map(({ code, path }) => [code, path]), one.expect);
     for (const { message, found } of issues) assert.ok(message && !/[{}]/.test(message) && found.length <= 41);
@@ -50,7 +50,7 @@ for (const [name, stands, allowed] of [
   ["a field is missing", "", "at most 2000"],
 ])
   test(`what is found and what is allowed: ${name}`, () => {
-    const { issues } = readLedger(fileOf(cases.find((one) => one.name === name)), tools, {});
+    const { issues } = readDecision(fileOf(cases.find((one) => one.name === name)), tools, {});
 
     assert.deepEqual(issues.map(({ found }) => found), [stands]);
     assert.ok(issues[0].message.includes(allowed), issues[0].message);
@@ -60,7 +60,7 @@ test("a ledger of an earlier model is still read", () => {
   const current = fileOf({ of: "full", change: { details: { model_version: payload.model_version } } });
 
   assert.notEqual(payload.model_version, files.full.details.model_version);
-  assert.deepEqual([files.full, JSON.parse(new TextDecoder().decode(current))].flatMap((one) => readLedger(bytesOf(one), tools, {}).issues), []);
+  assert.deepEqual([files.full, JSON.parse(new TextDecoder().decode(current))].flatMap((one) => readDecision(bytesOf(one), tools, {}).issues), []);
 });
 
 /** A mission in which everything is done. */
@@ -80,10 +80,10 @@ function complete() {
 }
 
 test("a complete mission is a good ledger, and comes back unchanged", () => {
-  const ledger = ledgerOf(complete(), payload, new Date("2025-01-31T12:00:00.123Z"));
+  const ledger = decisionOf(complete(), payload, new Date("2025-01-31T12:00:00.123Z"));
   const move = { n: 1, control: "batch", from: 4, to: 1, total_gb: 41.65 };
 
-  const { value, issues } = readLedger(bytesOf(ledger), tools, {});
+  const { value, issues } = readDecision(bytesOf(ledger), tools, {});
 
   assert.deepEqual(issues, []);
   assert.deepEqual(value, { ...files.full, details: { ...files.full.details, model_version: payload.model_version, laptop_moves: [move] } });
@@ -95,7 +95,7 @@ test("FP16 takes the analyzer's row of Mixed, and names no bookkeeping", () => {
   const state = complete();
   if (state.act2.record) state.act2.record.precision = "fp16";
 
-  const ledger = /** @type {any} */ (ledgerOf(state, payload, new Date()));
+  const ledger = /** @type {any} */ (decisionOf(state, payload, new Date()));
 
   assert.deepEqual([ledger.precision_chosen, ledger.final_mfu_pct], ["fp16", 39.3]);
   assert.equal("mixed_bookkeeping" in ledger.details, false);
@@ -105,7 +105,7 @@ test("the target is that of the recorded configuration, whatever was reached bef
   const reached = (/** @type {{}} */ change) => {
     const state = complete();
     Object.assign(/** @type {{}} */ (state.act2.record), change);
-    return /** @type {any} */ (ledgerOf(state, payload, new Date())).details.target_reached;
+    return /** @type {any} */ (decisionOf(state, payload, new Date())).details.target_reached;
   };
 
   assert.equal(complete().act2.target_reached, true);
@@ -119,7 +119,7 @@ test("a fit that only 16-bit numbers reach is not called safe", () => {
   const state = complete();
   Object.assign(state.laptop, { smallest: "pure16/sgd/full/1", fit: true, outcomes_seen: ["fits_unsafe"] });
 
-  const ledger = /** @type {any} */ (ledgerOf(state, payload, new Date()));
+  const ledger = /** @type {any} */ (decisionOf(state, payload, new Date()));
 
   assert.deepEqual([ledger.laptop_fit_achieved, ledger.laptop_minimum_memory_gb], [true, 6.69]);
   assert.equal(ledger.details.laptop_fit_numerically_safe, false);

@@ -1,5 +1,5 @@
 // The design ledger of the mission: made of what the learner did, and checked when a file comes in.
-// Pure. lesson_site/mission/design_ledger.py gives schema, sentences and bounds.
+// Pure. lesson_site/mission/decision.py gives schema, sentences and bounds.
 
 import { isObject } from "../record.js";
 import { fill } from "./draw.js";
@@ -7,7 +7,7 @@ import { fill } from "./draw.js";
 /** @typedef {import("./state.js").State} State */
 /** @typedef {import("./state.js").Payload} Payload */
 /** @typedef {import("./state.js").Recorded} Recorded */
-/** @typedef {{[name: string]: unknown}} Ledger */
+/** @typedef {{[name: string]: unknown}} Decision */
 /** @typedef {{code: string, path: string, message: string, severity: "error" | "warning", found: string}} Issue */
 /** @typedef {(string | number)[]} Steps from the top of the file to a value */
 /** @typedef {[code: string, steps: Steps]} Place */
@@ -23,7 +23,7 @@ import { fill } from "./draw.js";
  * @returns {{valid: boolean, errors: Complaint[]}}
  */
 /**
- * What `ledger_schema` in Python writes, with the library that reads the schema.
+ * What `rules` in Python writes, with the library that reads the schema.
  * @typedef {{schema: {[keyword: string]: any}, issues: [string, Issue["severity"], string][],
  *   bounds: {[name: string]: any}, codes: {[keyword: string]: string},
  *   belongs: string}} Rules
@@ -76,12 +76,12 @@ export function missing({ act1, act2, laptop }) {
  * @param {State} state
  * @param {Payload} payload
  * @param {Date} now
- * @returns {Ledger}
+ * @returns {Decision}
  */
-export function ledgerOf({ act1, act2, laptop }, payload, now) {
+export function decisionOf({ act1, act2, laptop }, payload, now) {
   const { record } = act2;
   if (!record || laptop.smallest === null) throw new Error("the mission is not complete");
-  const { schema, bounds } = payload.ledger_schema;
+  const { schema, bounds } = payload.decision;
   const [row, smallest] = [rowOf(payload, record), payload.laptop[laptop.smallest]];
   return {
     chapter: schema.properties.chapter.const,
@@ -126,7 +126,7 @@ export function ledgerOf({ act1, act2, laptop }, payload, now) {
  * @param {number} size how many bytes the file has, where not all of them were read
  * @returns {{value: unknown, issues: Issue[]}}
  */
-export function readLedger(bytes, tools, others, size = bytes.length) {
+export function readDecision(bytes, tools, others, size = bytes.length) {
   const { bounds } = tools;
   if (size > bounds.bytes) return { value: null, issues: [issueOf(tools, "E_SIZE", [], String(size))] };
   let text = "";
@@ -169,7 +169,7 @@ function parsedOnce(text, levels) {
  */
 function issuesOf(value, tools, others) {
   const errors = [...dangerous(value, [], tools.bounds.dangerous), ...againstSchema(value, tools)];
-  const places = errors.length ? errors : doubts(/** @type {Ledger} */ (value), tools, others);
+  const places = errors.length ? errors : doubts(/** @type {Decision} */ (value), tools, others);
   const issues = places.map(([code, steps]) => issueOf(tools, code, steps, foundAt(value, steps, tools.bounds.found), value));
   const order = tools.issues.map(([code]) => code);
   const once = new Map(issues.map((issue) => [`${issue.code} ${issue.path}`, issue]));
@@ -220,7 +220,7 @@ function choiceCode(value, allowed, steps) {
   return last === "chapter" ? "E_CHAPTER" : last === "schema_version" ? "E_VERSION" : "E_ENUM";
 }
 
-/** What a good file says, and hardly can mean. @param {Ledger} ledger @param {Tools} tools @param {{[chapter: string]: unknown}} others @returns {Place[]} */
+/** What a good file says, and hardly can mean. @param {Decision} ledger @param {Tools} tools @param {{[chapter: string]: unknown}} others @returns {Place[]} */
 function doubts(ledger, { bounds, schema }, others) {
   /** @type {Place[]} */
   const places = [];

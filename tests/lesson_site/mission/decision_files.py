@@ -4,9 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-FIXTURES = json.loads(
-    Path(__file__).with_name("design_ledger_fixtures.json").read_text(encoding="utf-8")
-)
+FIXTURES = json.loads(Path(__file__).with_name("decision_files.json").read_text(encoding="utf-8"))
 FILES: dict[str, dict[str, Any]] = FIXTURES["files"]
 CASES: dict[str, dict[str, Any]] = {case["name"]: case for case in FIXTURES["cases"]}
 

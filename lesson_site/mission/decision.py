@@ -1,6 +1,6 @@
-"""What the browser checks a design ledger of the mission with: schema, sentences and bounds.
+"""What the browser checks a design ledger, the file of a decision, with.
 
-The checks themselves are in docs/assets/elements/mission/design-ledger.js.
+The checks themselves are in docs/assets/elements/mission/decision.js.
 """
 
 import json
@@ -13,6 +13,7 @@ from lesson_code.mission.fit import device_budget_bytes
 from lesson_code.mission.memory import static_bytes, to_gb
 from lesson_code.mission.worked import largest_mfu
 from lesson_site.mission.rows import PARAMETERS, laptop_rows
+from lesson_site.mission.sentences import ISSUES, read
 
 SCHEMA = Path(__file__).with_name("design-ledger-ch08.v1.schema.json")
 LARGEST_BYTES = 64 * 1024
@@ -67,42 +68,27 @@ def bounds() -> dict[str, Any]:
     }
 
 
-@cache
 def issue_texts() -> dict[str, str]:
     """What to say with each code; their order is the order of a list of issues."""
     limits = bounds()
-    return {
-        "E_SIZE": f"A design ledger has at most {LARGEST_BYTES:,} bytes.",
-        "E_JSON": "This is no JSON text: it has to be UTF-8, one object and nothing after it, each "
-        f"key once, at most {MOST_LEVELS} brackets deep.",
-        "E_TYPE": "The wrong kind of value. Allowed: {allowed}.",
-        "E_MISSING": "This key is missing. Allowed: {allowed}.",
-        "E_UNKNOWN": "No such key here. Known: {allowed}.",
-        "E_CHAPTER": "This page takes the mission’s ledger. Allowed: {allowed}. {other}",
-        "E_ENUM": "No such choice; small and capital letters differ. Allowed: {allowed}.",
-        "E_RANGE": "Out of range. Allowed: {allowed}.",
-        "E_VERSION": "A version that this page does not read. Allowed: {allowed}.",
-        "E_FIT": f"A fit has at most the laptop’s {limits['laptop_budget_gb']:.1f} GB.",
-        "E_PROTO": "A key that could change how the page works; no design ledger has one.",
-        "W_MFU": f"Above {limits['mfu']} %, the largest MFU of this instrument: probably an "
-        "accelerator utilisation.",
-        "W_FLOOR": "No laptop challenge ends with this figure. The smallest total of a "
-        f"configuration is {limits['laptop_smallest_gb']:.2f} GB, and a total of up to "
-        f"{limits['laptop_budget_gb']:.1f} GB goes with laptop_fit_achieved: true.",
-        "W_OVERWRITE": "The mission is in your design ledger already; this would take its place.",
+    numbers = {
+        "largest_bytes": f"{LARGEST_BYTES:,}",
+        "most_levels": f"{MOST_LEVELS}",
+        "largest_mfu": f"{limits['mfu']}",
+        "smallest_total": f"{limits['laptop_smallest_gb']:.2f}",
     }
+    [section] = read(ISSUES, numbers).values()
+    return {item.id: item.text for item in section.items}
 
 
-def ledger_schema() -> dict[str, Any]:
+def rules() -> dict[str, Any]:
     """What the browser checks with, for the payload."""
+    issues = issue_texts().items()
+    severity = {"E": "error", "W": "warning"}
     return {
         "schema": schema(),
-        "issues": [[code, _severity(code), text] for code, text in issue_texts().items()],
+        "issues": [[code, severity[code[0]], text] for code, text in issues],
         "bounds": bounds(),
         "codes": CODES,
         "belongs": BELONGS,
     }
-
-
-def _severity(code: str) -> str:
-    return "error" if code.startswith("E_") else "warning"

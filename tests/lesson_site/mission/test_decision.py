@@ -1,9 +1,9 @@
-"""What the browser checks a design ledger with; tests/assets/design-ledger.test.mjs tries it."""
+"""What the browser checks a design ledger with; tests/assets/decision.test.mjs tries it."""
 
 import json
 
-from lesson_site.mission.design_ledger import bounds, issue_texts, ledger_schema, schema
-from tests.lesson_site.mission.ledger_files import CASES
+from lesson_site.mission.decision import bounds, issue_texts, rules, schema
+from tests.lesson_site.mission.decision_files import CASES
 
 
 def test_every_code_has_a_file() -> None:
@@ -34,7 +34,7 @@ def test_the_floor_is_named_with_the_fit_it_goes_with() -> None:
 
 def test_the_browser_gets_every_rule() -> None:
     """What goes to the browser is JSON, and has the severity of every code."""
-    given = json.loads(json.dumps(ledger_schema()))
+    given = json.loads(json.dumps(rules()))
 
     assert {"error", "warning"} == {severity for _, severity, _ in given["issues"]}
     assert schema() == given["schema"]
