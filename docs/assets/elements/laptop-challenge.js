@@ -3,8 +3,8 @@
 // A change of a control is a move; nothing takes one back. What the bar comes to was computed for
 // every setting when the site was built.
 
-import { radios } from "./mission/controls.js";
-import { fill, goTo, html, list } from "./mission/draw.js";
+import { check, radios } from "./mission/controls.js";
+import { button, fill, goTo, html, keyOf, labelOf, list, regimeOf } from "./mission/draw.js";
 import { Instrument } from "./mission/instrument.js";
 import { bar, blanks, table, verdictOf } from "./mission/laptop-chart.js";
 import { MOST_MOVES, mission } from "./mission/state.js";
@@ -26,22 +26,11 @@ const NAMES = {
 const COLOURS = { limit_hint: "amber", limit_reached: "red", fits_unsafe: "green", borderline_unsafe: "amber" };
 const EXITS = ["fuse", "host", "sixteen", "adapters", "shard"];
 
-/** @param {import("./mission/state.js").Chosen} config @param {Payload} payload */
-function regimeOf({ precision, bookkeeping }, payload) {
-  return String(payload.regimes[precision ?? ""][bookkeeping ?? ""]);
-}
-
-/** @param {import("./mission/state.js").Chosen} config @param {Payload} payload */
-const keyOf = (config, payload) => [regimeOf(config, payload), config.optimizer, config.recompute, config.batch].join("/");
-
 /** @param {import("./mission/state.js").Chosen} config @param {Payload} payload @returns {Row} */
 const rowOf = (config, payload) => payload.laptop[keyOf(config, payload)];
 
-/** What a value is called, without what stands in brackets. @param {string} control @param {string} value */
-function called(control, value) {
-  const choices = mission.payload?.controls.laptop?.[control]?.values ?? [];
-  return (choices.find(([each]) => each === value)?.[1] ?? value).replace(/ \(.*\)$/, "");
-}
+/** What a value is called, without what is in brackets. @param {string} control @param {string} value */
+const called = (control, value) => labelOf(mission.payload?.controls.laptop?.[control]?.values, value).replace(/ \(.*\)$/, "");
 
 /** A judgement whose first words carry the mark: "Right:", "Too low.". @param {boolean} right @param {string} says */
 function judged(right, says) {
@@ -85,8 +74,7 @@ export class LaptopChallenge extends Instrument {
   draw(state, payload) {
     if (!this.#chart.isConnected) this.#build(state, payload);
     const { config } = state.laptop;
-    for (const input of this.querySelectorAll(/** @type {"input"} */ (".mission-controls input")))
-      input.checked = config[input.name.replace("laptop-", "")] === input.value;
+    for (const [name, value] of Object.entries(config)) check(this, `laptop-${name}`, value);
     const bookkeeping = /** @type {HTMLSelectElement} */ (this.querySelector("#laptop-bookkeeping"));
     bookkeeping.value = config.bookkeeping ?? "";
     /** @type {HTMLElement} */ (bookkeeping.parentElement).hidden = config.precision !== "mixed";
@@ -107,7 +95,7 @@ export class LaptopChallenge extends Instrument {
       this.#outcome,
       this.#count,
       this.#box,
-      html("div", { class: "mission-buttons" }, this.#button("Restart challenge", () => this.#dialog.showModal())),
+      html("div", { class: "mission-buttons" }, button("Restart challenge", () => this.#dialog.showModal())),
     );
     this.replaceChildren(
       html("p", {}, mission.text("laptop.goal")),
@@ -139,13 +127,6 @@ export class LaptopChallenge extends Instrument {
       return group;
     });
     return html("div", { class: "mission-controls" }, ...made);
-  }
-
-  /** @param {string} says @param {() => void} onClick @param {string} look */
-  #button(says, onClick, look = "md-button") {
-    const button = html("button", { type: "button", class: look }, says);
-    button.addEventListener("click", onClick);
-    return button;
   }
 
   /** Change one control: a move, for better or worse. @param {string} control @param {string} to */
@@ -232,10 +213,8 @@ export class LaptopChallenge extends Instrument {
   }
 
   #buildDialog() {
-    const close = () => this.#dialog.close();
-    const restart = this.#button("Restart", () => this.#restart());
-    const cancel = this.#button("Cancel", close);
-    cancel.autofocus = true;
+    const restart = button("Restart", () => this.#restart());
+    const cancel = button("Cancel", () => this.#dialog.close(), "", { autofocus: true });
     this.#dialog.append(
       html("p", { id: "laptop-dialog-title" }, html("strong", {}, "Restart the challenge?")),
       html("p", {}, mission.text("laptop.restart")),
@@ -321,8 +300,7 @@ export class LaptopChallenge extends Instrument {
     // Both give away what the moves should show first.
     this.#quantify.hidden = this.#exits.hidden = seen.every((outcome) => outcome === "searching");
     if (document.activeElement !== this.#gb) this.#gb.value = quantify.gb;
-    for (const input of this.#quantify.querySelectorAll(/** @type {"input"} */ ("[name=laptop-why]")))
-      input.checked = input.value === quantify.why;
+    check(this.#quantify, "laptop-why", quantify.why);
     if (!quantify.checked) this.#answersChanged = false;
     const shown = quantify.checked && !this.#answersChanged ? this.#judgements(state, payload) : [];
     this.#judged.replaceChildren(

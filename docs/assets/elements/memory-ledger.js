@@ -3,10 +3,11 @@
 // Every number comes from the payload's row of the chosen configuration. Nothing is drawn before the
 // first prediction; the controls are made once, so that a change never takes the focus away.
 
-import { radios, stops } from "./mission/controls.js";
-import { fill, html, list, svg } from "./mission/draw.js";
+import { check, radios, stopAt, stops } from "./mission/controls.js";
+import { fill, html, keyOf, list, regimeOf, svg } from "./mission/draw.js";
+import { Instrument, table as tableOf } from "./mission/instrument.js";
 import { COMPARED, LedgerChart, fillOf } from "./mission/ledger-chart.js";
-import { follow, isOpen, mission } from "./mission/state.js";
+import { isOpen, mission } from "./mission/state.js";
 
 /**
  * @typedef {import("./mission/state.js").State} State
@@ -27,14 +28,8 @@ const PROMPTS = ["optimizer", "precision", "batch"];
 const LABELS = { device: "Device", optimizer: "Optimizer", precision: "Precision", recompute: "Activations" };
 const MARKS = /** @type {const} */ ({ fits: "green", fits_if_grads_freed: "amber", over: "red" });
 
-/** The regime that precision and bookkeeping name. @param {Chosen} controls @param {Payload} payload @returns {string} */
-const regimeOf = ({ precision = "", bookkeeping = "" }, payload) => payload.regimes[precision][bookkeeping];
-
 /** @param {Chosen} controls @param {Payload} payload @returns {Row} */
-function rowOf(controls, payload) {
-  const { optimizer, recompute, batch } = controls;
-  return payload.ledger[[regimeOf(controls, payload), optimizer, recompute, batch].join("/")];
-}
+const rowOf = (controls, payload) => payload.ledger[keyOf(controls, payload)];
 
 /** @param {Row} row @param {Chosen} controls @returns {OnDevice} */
 const onDevice = (row, { device }) => row[device === "laptop" ? "laptop" : "node"];
@@ -67,11 +62,11 @@ function valuesOf(row, controls, payload) {
   };
 }
 
-export class MemoryLedger extends HTMLElement {
-  /** @type {AbortController | undefined} */
-  #listening;
+export class MemoryLedger extends Instrument {
   /** @type {ReturnType<typeof build> | undefined} */
   #made;
+  /** @type {(ResizeObserver | IntersectionObserver)[]} of the chart */
+  #observers = [];
   #width = 0;
   /** Whether what is drawn now is the learner's own change. */
   #own = false;
@@ -80,8 +75,6 @@ export class MemoryLedger extends HTMLElement {
   #drawn = "";
 
   connectedCallback() {
-    this.#listening = new AbortController();
-    const { signal } = this.#listening;
     const sizes = new ResizeObserver(([entry]) => {
       const width = entry?.contentRect.width ?? 0;
       if (!width || width === this.#width) return;
@@ -91,28 +84,19 @@ export class MemoryLedger extends HTMLElement {
     const arrivals = new IntersectionObserver((entries) => {
       if (entries.some(({ isIntersecting }) => isIntersecting)) this.#see();
     });
-    signal.addEventListener("abort", () => {
-      sizes.disconnect();
-      arrivals.disconnect();
-    });
-    this.#watch = (chart) => {
-      sizes.observe(chart);
-      arrivals.observe(chart);
-    };
-    follow(this.#draw, signal);
+    this.#observers = [sizes, arrivals];
+    super.connectedCallback();
   }
 
   disconnectedCallback() {
-    this.#listening?.abort();
+    super.disconnectedCallback();
+    for (const observer of this.#observers) observer.disconnect();
     this.#made = undefined;
   }
 
-  /** @type {(chart: Element) => void} */
-  #watch = () => {};
-
   #again() {
     this.#drawn = "";
-    if (mission.state && mission.payload) this.#draw(mission.state, mission.payload);
+    if (mission.state && mission.payload) this.draw(mission.state, mission.payload);
   }
 
   /** Keep that the optimizer was shown at FP32. */
@@ -162,7 +146,7 @@ export class MemoryLedger extends HTMLElement {
   }
 
   /** @param {State} state @param {Payload} payload */
-  #draw = (state, payload) => {
+  draw(state, payload) {
     if (!isOpen(state, "prediction-1")) {
       this.replaceChildren();
       this.#made = undefined;
@@ -180,14 +164,14 @@ export class MemoryLedger extends HTMLElement {
         dismiss: (prompt) => this.#change((changed) => changed.act1.prompts.push(prompt)),
       });
       this.replaceChildren(this.#made.root);
-      this.#watch(this.#made.figure);
+      for (const observer of this.#observers) observer.observe(this.#made.figure);
       this.#width = this.#made.figure.clientWidth;
     }
     syncControls(this.#made, act1, payload);
     this.#verdict(this.#made, act1.controls, payload);
     this.#picture(this.#made, act1, payload);
     tables(this.#made, act1, payload);
-  };
+  }
 
   /** @param {Made} made @param {Chosen} controls @param {Payload} payload */
   #verdict({ banner }, controls, payload) {
@@ -391,15 +375,8 @@ function checkboxes(payload, show) {
 /** Let the controls show what is chosen. @param {Made} made @param {State["act1"]} act1 @param {Payload} payload */
 function syncControls(made, act1, payload) {
   const { controls, prompts } = act1;
-  for (const input of made.root.querySelectorAll("input"))
-    if (input.type === "radio") input.checked = controls[input.name.replace("ledger-", "")] === input.value;
-  const slider = made.batch.querySelector("input");
-  const at = (payload.controls.ledger?.batch?.values ?? []).findIndex(([value]) => value === controls.batch);
-  const says = payload.controls.ledger?.batch?.values[at]?.[1] ?? "";
-  if (slider && slider.value !== String(at)) slider.value = String(at);
-  slider?.setAttribute("aria-valuetext", says);
-  const output = made.batch.querySelector("output");
-  if (output) output.textContent = says;
+  for (const name of Object.keys(LABELS)) check(made.root, `ledger-${name}`, controls[name]);
+  stopAt(made.batch, payload.controls.ledger?.batch?.values ?? [], controls.batch);
   const select = made.bookkeeping.querySelector("select");
   if (select) select.value = controls.bookkeeping ?? "";
   made.bookkeeping.hidden = controls.precision !== "mixed";
@@ -434,7 +411,7 @@ function tables({ table, peek }, act1, payload) {
     ["Budget", gb(payload.budgets[device].gb)],
   ];
   const sizes = parts.map(({ label, gb: size, hidden }) => [hidden ? `${label} (not drawn)` : label, size]);
-  table.replaceChildren(numbers("Training memory, part by part", ["Part", "Memory"], sizes, sums));
+  table.replaceChildren(tableOf("Training memory, part by part", ["Part", "Memory"], sizes, sums));
 
   const terms = payload.terms[regimeOf(controls, payload)];
   const worked = parts.flatMap(({ id, label, gb: size, bytes }) => {
@@ -442,28 +419,5 @@ function tables({ table, peek }, act1, payload) {
     return bytes ? [[label, term, size]] : [];
   });
   const total = [["Total", "", gb(row.total_gb)]];
-  peek.replaceChildren(numbers("How each part is counted here", ["Part", "Counted as", "Memory"], worked, total));
-}
-
-/** @param {string} caption @param {string[]} heads @param {string[][]} body @param {string[][]} sums */
-function numbers(caption, heads, body, sums) {
-  const line = (/** @type {string[]} */ [name = "", ...cells], /** @type {boolean} */ sum) =>
-    html(
-      "tr",
-      { class: sum && "total" },
-      html("th", { scope: "row" }, name),
-      ...cells.map((cell, index) => html("td", { class: index < cells.length - 1 && "text" }, cell)),
-    );
-  const head = heads.map((name, index) => html("th", { scope: "col", class: index === 1 && heads.length > 2 && "text" }, name));
-  return html(
-    "div",
-    { class: "results-scroll", tabindex: 0, role: "region", "aria-label": caption },
-    html(
-      "table",
-      { class: "results-table" },
-      html("caption", {}, caption),
-      html("thead", {}, html("tr", {}, ...head)),
-      html("tbody", {}, ...body.map((cells) => line(cells, false)), ...sums.map((cells, index) => line(cells, index === 0))),
-    ),
-  );
+  peek.replaceChildren(tableOf("How each part is counted here", ["Part", "Counted as", "Memory"], worked, total, 1));
 }

@@ -4,7 +4,7 @@
 // which says in `data-mission-part` what it waits for. The two questions are checks of the page.
 
 import { CHECKS, MISSION } from "./record.js";
-import { CHANGED, FIRST, OPENS, QUESTIONS, STEPS, goTo, html, isOpen, mission, predict, whereNow } from "./mission/state.js";
+import { CHANGED, FIRST, OPENS, QUESTIONS, STEPS, button, goTo, html, isOpen, mission, predict, whereNow } from "./mission/state.js";
 
 /** @typedef {import("./mission/state.js").State} State */
 
@@ -53,13 +53,6 @@ async function commit({ id, value }) {
 
 /** Whether the data could not be had. */
 const failed = () => !mission.payload && mission.trouble !== "";
-
-/** @param {string} words @param {() => void} onClick @param {string} look */
-function button(words, onClick, look = "") {
-  const made = html("button", { type: "button", class: `md-button ${look}`.trim() }, words);
-  made.addEventListener("click", onClick);
-  return made;
-}
 
 /** A link that takes the focus along, which the site's instant navigation leaves behind. @param {[id: string, name: string]} place */
 function link([id, name]) {

@@ -3,8 +3,8 @@
 // The checker of files is loaded when one comes in. Nothing of a file is shown but as text.
 
 import { chapterOf, decisionOf, missing, readDecision, recorded, rowOf, shown } from "./mission/decision.js";
-import { radios } from "./mission/controls.js";
-import { fill, html } from "./mission/draw.js";
+import { check, radios } from "./mission/controls.js";
+import { button, fill, html, labelOf } from "./mission/draw.js";
 import { Instrument } from "./mission/instrument.js";
 import { mission } from "./mission/state.js";
 import { DECISIONS, ROOT, browserRecord, readEntries, saveEntry } from "./record.js";
@@ -14,15 +14,8 @@ import { DECISIONS, ROOT, browserRecord, readEntries, saveEntry } from "./record
 /** @typedef {import("./mission/state.js").Recorded} Recorded */
 
 const CHECKER = new URL("assets/vendor/json-schema/validate.js", ROOT);
-const PRIMARY = "md-button md-button--primary";
+const PRIMARY = "md-button--primary";
 const FILE_NAME = "design-ledger-ch08.json";
-
-/** @param {string} text @param {() => void} onClick @param {string} look */
-function button(text, onClick, look = "md-button") {
-  const made = html("button", { type: "button", class: look }, text);
-  made.addEventListener("click", onClick);
-  return made;
-}
 
 /** A sentence of the payload, filled. @param {string} id @param {{[name: string]: string | number}} values */
 const says = (id, values = {}) => fill(mission.text(id), values);
@@ -30,14 +23,10 @@ const says = (id, values = {}) => fill(mission.text(id), values);
 /** Whether a configuration is what the mission looks for, in words. @param {{target: string}} row */
 const reachedWord = ({ target }) => mission.text(`record.target.${target === "reached" ? target : "missed"}`);
 
-/** The label of a control's value. @param {Payload} payload @param {string} instrument @param {string} control @param {string} value */
-const labelOf = (payload, instrument, control, value) =>
-  payload.controls[instrument]?.[control]?.values.find(([one]) => one === value)?.[1] ?? value;
-
 /** Switches and batch in words. @param {Payload} payload @param {{[name: string]: string}} chosen */
 function configuration(payload, { prefetch = "", checkpointing = "", batch = "" }) {
   const label = (/** @type {string} */ control, /** @type {string} */ value) =>
-    labelOf(payload, "pipeline", control, value).toLowerCase();
+    labelOf(payload.controls.pipeline?.[control]?.values, value).toLowerCase();
   return `prefetching ${label("prefetch", prefetch)}, checkpointing ${label("checkpointing", checkpointing)}, ${label("batch", batch)}`;
 }
 
@@ -121,7 +110,7 @@ export class MissionRecord extends Instrument {
   /** @param {State} state @param {Payload} payload */
   #drawDecision(state, payload) {
     const { controls, record } = state.act2;
-    const precision = labelOf(payload, "pipeline", "mixed", controls.mixed ?? "");
+    const precision = labelOf(payload.controls.pipeline?.mixed?.values, controls.mixed ?? "");
     this.#stands.textContent = says("record.stands", { configuration: `${precision}, ${configuration(payload, controls)}` });
     const another = recorded(state) === null;
     if (another) this.#record.setAttribute("aria-describedby", "record-tensor");
@@ -138,8 +127,8 @@ export class MissionRecord extends Instrument {
 
   /** @param {Recorded} record @param {Payload} payload */
   #drawChoices(record, payload) {
-    for (const input of this.#choices.querySelectorAll("input"))
-      input.checked = input.value === (input.name === "record-optimizer" ? record.optimizer : record.precision);
+    check(this.#choices, "record-optimizer", record.optimizer);
+    check(this.#choices, "record-precision", record.precision);
     const row = rowOf(payload, record);
     const values = { ...row, budget: payload.budgets.node.gb, target: payload.target };
     const readout = (/** @type {string} */ name, /** @type {string} */ value, /** @type {string} */ note = "") =>
@@ -175,7 +164,7 @@ export class MissionRecord extends Instrument {
     if (!state?.act2.record || !payload) return;
     const row = rowOf(payload, state.act2.record);
     const { mfu, utilisation, shares, memory_gb: memory } = row;
-    const precision = labelOf(payload, "ledger", "precision", state.act2.record.precision);
+    const precision = labelOf(payload.controls.ledger?.precision?.values, state.act2.record.precision);
     mission.say(says("record.gives", { precision, mfu, utilisation, share: shares[2], memory, reached: reachedWord(row) }));
   }
 

@@ -4,7 +4,7 @@
 // What is checked stays, and may be changed and checked again. Nothing here moves the focus, except
 // to what has no answer yet.
 
-import { radios } from "./mission/controls.js";
+import { check, radios } from "./mission/controls.js";
 import { html } from "./mission/draw.js";
 import { Instrument, table as tableWith } from "./mission/instrument.js";
 import { isOpen, mission } from "./mission/state.js";
@@ -206,8 +206,7 @@ export class MissionReflection extends Instrument {
   /** @param {State} state @param {Question} question */
   #drawChoice({ act2: { reflection } }, { options, right }) {
     const { choice, choice_checked: checked } = reflection;
-    for (const input of this.querySelectorAll(/** @type {"input"} */ (`[name=${this.#id}-choice]`)))
-      input.checked = input.value === choice;
+    check(this, `${this.#id}-choice`, choice);
     if (!checked) this.#choiceChanged = false;
     const own = choice && checked && !this.#choiceChanged ? options[choice] : undefined;
     if (!own || !choice) {

@@ -1,6 +1,6 @@
 // <mission-reveal>: the reveal of Act 1, once SGD and Adam were both shown at FP32.
 
-import { fill, html } from "./mission/draw.js";
+import { button, fill, html } from "./mission/draw.js";
 import { Instrument } from "./mission/instrument.js";
 import { COMPARED } from "./mission/ledger-chart.js";
 import { FIRST, LETTERS, isOpen, mission } from "./mission/state.js";
@@ -49,9 +49,8 @@ export class MissionReveal extends Instrument {
     const names = Object.fromEntries(payload.controls.ledger?.optimizer?.values ?? []);
     const missing = NEEDED.filter((optimizer) => !seen.includes(optimizer)).map((optimizer) => names[optimizer]);
     if (!this.querySelector("button")) {
-      const button = html("button", { type: "button", class: "md-button", "aria-describedby": "reveal-need" }, "Reveal what Adam adds");
-      button.addEventListener("click", () => this.#reveal(button));
-      this.replaceChildren(html("div", { class: "mission-buttons" }, button, html("p", { id: "reveal-need", class: "mission-note" })));
+      const reveal = button("Reveal what Adam adds", () => this.#reveal(reveal), "", { "aria-describedby": "reveal-need" });
+      this.replaceChildren(html("div", { class: "mission-buttons" }, reveal, html("p", { id: "reveal-need", class: "mission-note" })));
     }
     this.querySelector("button")?.setAttribute("aria-disabled", String(missing.length > 0));
     const need = this.querySelector("#reveal-need");
@@ -73,8 +72,7 @@ function sentences(prediction) {
   const check = document.getElementById(FIRST);
   const reply = check?.querySelector(`[data-to="${LETTERS.indexOf(prediction) + 1}"] dd`);
   const said = reply ?? check?.querySelector(".check-answer-text > p");
-  const show = html("button", { type: "button", class: "md-button" }, "Show it in the ledger");
-  show.addEventListener("click", () => {
+  const show = button("Show it in the ledger", () => {
     mission.change(compare);
     goTo("memory-ledger figure")?.scrollIntoView({ block: "center" });
   });

@@ -1,6 +1,6 @@
 // <mission-tradeoff>: whether fewer steps are worth the memory, on each device. No answer is wrong.
 
-import { radios } from "./mission/controls.js";
+import { check, radios } from "./mission/controls.js";
 import { html } from "./mission/draw.js";
 import { Instrument } from "./mission/instrument.js";
 import { LONGEST_REASON, isOpen, mission } from "./mission/state.js";
@@ -20,8 +20,7 @@ export class MissionTradeoff extends Instrument {
     const { tradeoff } = state.act1;
     for (const device of DEVICES) {
       const chosen = tradeoff[device];
-      for (const input of this.querySelectorAll(`input[name="tradeoff-${device}"]`))
-        /** @type {HTMLInputElement} */ (input).checked = /** @type {HTMLInputElement} */ (input).value === chosen;
+      check(this, `tradeoff-${device}`, chosen);
       const says = this.querySelector(`.tradeoff-${device}`);
       if (says) says.textContent = chosen && mission.text(`tradeoff.${device}.${chosen}`);
     }

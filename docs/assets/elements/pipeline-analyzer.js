@@ -4,8 +4,8 @@
 // learner's prediction stands on the baseline alone, since it was about the baseline.
 
 import { recorded } from "./mission/decision.js";
-import { radios, stops, toggle } from "./mission/controls.js";
-import { fill, html } from "./mission/draw.js";
+import { check, radios, stopAt, stops, toggle } from "./mission/controls.js";
+import { button, fill, html, labelOf } from "./mission/draw.js";
 import { Instrument, table } from "./mission/instrument.js";
 import { bars, gauge, keyOf, memory, predicted } from "./mission/pipeline-chart.js";
 import { isOpen, mission } from "./mission/state.js";
@@ -87,8 +87,8 @@ export class PipelineAnalyzer extends Instrument {
     const { mixed, batch } = payload.controls.pipeline ?? {};
     const change = (/** @type {string} */ name) => (/** @type {string | boolean} */ value) =>
       this.#change(name, typeof value === "boolean" ? String(Number(value)) : value);
-    const record = this.#button("record", "Record this configuration", "md-button md-button--primary", this.#record);
-    const reset = this.#button("reset", "Reset to baseline", "md-button", this.#reset);
+    const record = (this.#places.record = button("Record this configuration", this.#record, "md-button--primary"));
+    const reset = button("Reset to baseline", this.#reset);
     const at = (/** @type {string} */ name) => chosen[name] ?? "";
     return html(
       "div",
@@ -109,13 +109,6 @@ export class PipelineAnalyzer extends Instrument {
     field?.setAttribute("aria-describedby", id);
     control.append(html("p", { id, class: "mission-note" }, mission.text(`pipeline.cost.${name}`)));
     return [control];
-  }
-
-  /** @param {string} name @param {string} label @param {string} css @param {() => void} press */
-  #button(name, label, css, press) {
-    const button = html("button", { type: "button", class: css }, label);
-    button.addEventListener("click", press);
-    return (this.#places[name] = button);
   }
 
   /** @param {Payload} payload */
@@ -164,7 +157,7 @@ export class PipelineAnalyzer extends Instrument {
       html("details", {}, html("summary", {}, "Compare with ours"), html("p", {}, mission.text("pipeline.answer"))),
     );
     const early = this.#place("early", "p");
-    early.append(this.#button("on", "Continue without the target", "md-button", this.#goOn));
+    early.append(button("Continue without the target", this.#goOn));
     const further = html("div", { class: "pipeline-further" }, effect, this.#place("further", "div"));
     this.#places.effect = effect;
     return html("div", {}, prompt, early, this.#place("laptop", "p"), further);
@@ -230,17 +223,10 @@ export class PipelineAnalyzer extends Instrument {
   #showControls(chosen) {
     for (const name of ["prefetch", "checkpointing"])
       this.querySelector(`#pipeline-${name}`)?.setAttribute("aria-checked", String(chosen[name] === "1"));
-    for (const [group, value] of [["mixed", chosen.mixed], ["tensor", chosen.tensor_effect]])
-      for (const input of this.querySelectorAll(`input[name="pipeline-${group}"]`))
-        /** @type {HTMLInputElement} */ (input).checked = /** @type {HTMLInputElement} */ (input).value === value;
-    const slider = /** @type {HTMLInputElement | null} */ (this.querySelector("#pipeline-batch"));
-    const choices = mission.payload?.controls.pipeline?.batch?.values ?? [];
-    const at = choices.findIndex(([value]) => value === chosen.batch);
-    if (!slider || slider.value === String(at)) return;
-    slider.value = String(at);
-    slider.setAttribute("aria-valuetext", choices[at]?.[1] ?? "");
-    const shown = this.querySelector('output[for="pipeline-batch"]');
-    if (shown) shown.textContent = choices[at]?.[1] ?? "";
+    check(this, "pipeline-mixed", chosen.mixed);
+    check(this, "pipeline-tensor", chosen.tensor_effect);
+    const slider = /** @type {HTMLElement | null} */ (this.querySelector(".mission-stops"));
+    if (slider) stopAt(slider, mission.payload?.controls.pipeline?.batch?.values ?? [], chosen.batch);
   }
 
   /** @param {State} state @param {Payload} payload */
@@ -342,7 +328,7 @@ const plain = (controls, payload) => controls.tensor_effect === payload?.control
 /** What a change is called aloud. @param {string} name @param {string} value @param {Payload | null} payload */
 function changed(name, value, payload) {
   if (name in SAYS) return `${SAYS[/** @type {keyof typeof SAYS} */ (name)]} ${ON[value]}.`;
-  const label = payload?.controls.pipeline?.[name]?.values.find(([known]) => known === value)?.[1] ?? value;
+  const label = labelOf(payload?.controls.pipeline?.[name]?.values, value);
   const before = { mixed: "Precision: ", tensor_effect: "Tensor effect: " }[name] ?? "";
   const said = `${before}${label}.`;
   return said.charAt(0).toUpperCase() + said.slice(1);

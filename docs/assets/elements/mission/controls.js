@@ -21,31 +21,45 @@ export function radios({ name, legend, choices, chosen, disabled = false, onChan
   return group;
 }
 
+/** Check what is chosen in a group. @param {ParentNode} within @param {string} name @param {string | null | undefined} chosen */
+export function check(within, name, chosen) {
+  for (const input of within.querySelectorAll(/** @type {"input"} */ (`input[name="${name}"]`)))
+    input.checked = input.value === chosen;
+}
+
 /**
  * A slider over stops; what it stands at is said in words.
  * @param {{name: string, label: string, choices: Choice[], chosen: string,
  *          onChange: (value: string) => void}} options
  */
 export function stops({ name, label, choices, chosen, onChange }) {
-  const at = choices.findIndex(([value]) => value === chosen);
-  const input = html("input", { type: "range", id: name, min: 0, max: choices.length - 1, step: 1, value: at });
-  const says = () => choices[Number(input.value)] ?? ["", ""];
-  const shown = html("output", { for: name }, says()[1]);
-  input.setAttribute("aria-valuetext", says()[1]);
-  input.addEventListener("input", () => {
-    const [value, text] = says();
-    input.setAttribute("aria-valuetext", text);
-    shown.textContent = text;
-    onChange(value);
-  });
+  const input = html("input", { type: "range", id: name, min: 0, max: choices.length - 1, step: 1 });
+  const shown = html("output", { for: name });
   const marks = choices.map(([value]) => html("span", {}, value));
-  return html(
+  const made = html(
     "div",
     { class: "mission-stops" },
     html("label", { for: name }, label, " ", shown),
     input,
     html("div", { class: "mission-marks", "aria-hidden": "true" }, ...marks),
   );
+  input.addEventListener("input", () => {
+    const [value] = choices[Number(input.value)] ?? [""];
+    stopAt(made, choices, value);
+    onChange(value);
+  });
+  stopAt(made, choices, chosen);
+  return made;
+}
+
+/** Let a slider stand at what is chosen. @param {HTMLElement} slider @param {Choice[]} choices @param {string | undefined} chosen */
+export function stopAt(slider, choices, chosen) {
+  const at = choices.findIndex(([value]) => value === chosen);
+  const [input, shown] = [slider.querySelector("input"), slider.querySelector("output")];
+  if (!input || !shown) return;
+  if (input.value !== String(at)) input.value = String(at);
+  shown.textContent = choices[at]?.[1] ?? "";
+  input.setAttribute("aria-valuetext", shown.textContent);
 }
 
 /**

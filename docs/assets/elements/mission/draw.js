@@ -3,10 +3,12 @@
 
 import { finish, html } from "./state.js";
 
-export { goTo, html } from "./state.js";
+export { button, goTo, html } from "./state.js";
 
 /** @typedef {import("./state.js").Child} Child */
 /** @typedef {import("./state.js").Attributes} Attributes */
+/** @typedef {import("./state.js").Chosen} Chosen */
+/** @typedef {import("./state.js").Payload} Payload */
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -38,6 +40,16 @@ export function fill(template, values) {
 }
 
 /** @typedef {[value: string, label: string]} Choice */
+
+/** What a value of a control is called. @param {Choice[] | undefined} choices @param {string} value */
+export const labelOf = (choices, value) => choices?.find(([each]) => each === value)?.[1] ?? value;
+
+/** The regime that precision and bookkeeping name. @param {Chosen} chosen @param {Payload} payload @returns {string} */
+export const regimeOf = ({ precision = "", bookkeeping = "" }, payload) => payload.regimes[precision][bookkeeping];
+
+/** The key of a row of memory. @param {Chosen} chosen @param {Payload} payload */
+export const keyOf = (chosen, payload) =>
+  [regimeOf(chosen, payload), chosen.optimizer, chosen.recompute, chosen.batch].join("/");
 
 /**
  * A list to choose from.

@@ -29,8 +29,16 @@ export class Instrument extends HTMLElement {
  * @param {string} caption
  * @param {string[]} head
  * @param {(string | undefined)[][]} rows the first cell of each is its name
+ * @param {(string | undefined)[][]} sums rows below, the first of them the total
+ * @param {number} [words] the column that has words, if there is one
  */
-export function table(caption, head, rows) {
+export function table(caption, head, rows, sums = [], words) {
+  const line = (/** @type {(string | undefined)[]} */ cells, /** @type {boolean} */ total) =>
+    html(
+      "tr",
+      { class: total && "total" },
+      ...cells.map((cell, at) => (at ? html("td", { class: at === words && "text" }, cell) : html("th", { scope: "row" }, cell))),
+    );
   return html(
     "div",
     { class: "results-scroll", tabindex: 0, role: "region", "aria-label": caption },
@@ -38,14 +46,8 @@ export function table(caption, head, rows) {
       "table",
       { class: "results-table" },
       html("caption", {}, caption),
-      html("thead", {}, html("tr", {}, ...head.map((name) => html("th", { scope: "col" }, name)))),
-      html(
-        "tbody",
-        {},
-        ...rows.map(([name, ...cells]) =>
-          html("tr", {}, html("th", { scope: "row" }, name), ...cells.map((cell) => html("td", {}, cell))),
-        ),
-      ),
+      html("thead", {}, html("tr", {}, ...head.map((name, at) => html("th", { scope: "col", class: at === words && "text" }, name)))),
+      html("tbody", {}, ...rows.map((cells) => line(cells, false)), ...sums.map((cells, at) => line(cells, at === 0))),
     ),
   );
 }

@@ -1,7 +1,7 @@
 // Beginning again: one act or the whole mission, after a question.
 
 import { DECISIONS, browserRecord, readEntries, saveEntry } from "../record.js";
-import { goTo, html } from "./draw.js";
+import { button, goTo, html } from "./draw.js";
 import { mission } from "./state.js";
 
 /** @typedef {1 | 2 | "all"} Part */
@@ -17,20 +17,18 @@ export function askToReset(place, part) {
   const heading = html("h2", { id: "mission-reset" }, mission.text(`reset.${part}.title`));
   const decided = part === "all" && readEntries(browserRecord().store, DECISIONS)[CHAPTER];
   const remove = html("input", { type: "checkbox" });
-  const cancel = html("button", { type: "button", class: "md-button", autofocus: true }, "Cancel");
-  const go = html("button", { type: "button", class: "md-button" }, mission.text(`reset.${part}.do`));
+  const cancel = button("Cancel", () => dialog.close(), "", { autofocus: true });
+  const go = button(mission.text(`reset.${part}.do`), () => {
+    dialog.close();
+    reset(part, remove.checked);
+    place.open = false;
+  });
   const dialog = html("dialog", { class: "mission-dialog", "aria-labelledby": heading.id },
     heading,
     html("p", {}, mission.text(`reset.${part}.says`)),
     decided ? html("p", {}, html("label", {}, remove, " ", mission.text("reset.decision"))) : null,
     html("div", { class: "mission-buttons" }, cancel, go),
   );
-  cancel.addEventListener("click", () => dialog.close());
-  go.addEventListener("click", () => {
-    dialog.close();
-    reset(part, remove.checked);
-    place.open = false;
-  });
   dialog.addEventListener("close", () => dialog.remove());
   place.after(dialog);
   dialog.showModal();

@@ -297,6 +297,13 @@ export function finish(element, attributes, children) {
   return element;
 }
 
+/** A button. @param {string} words @param {() => void} onClick @param {string} look @param {Attributes} more */
+export function button(words, onClick, look = "", more = {}) {
+  const made = html("button", { type: "button", class: `md-button ${look}`.trim(), ...more }, words);
+  made.addEventListener("click", onClick);
+  return made;
+}
+
 /** Move the focus, and the page, to a heading. @param {string} id */
 export function goTo(id) {
   const heading = document.getElementById(id);
