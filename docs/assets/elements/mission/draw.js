@@ -22,6 +22,10 @@ export function svg(tag, attributes = {}, ...children) {
   return finish(document.createElementNS(SVG, tag), attributes, children);
 }
 
+/** A pattern on square tiles. @param {string} id @param {number} size @param {Attributes} more @param {Child[]} marks */
+export const pattern = (id, size, more, ...marks) =>
+  svg("pattern", { id, ...more, width: size, height: size, patternUnits: "userSpaceOnUse" }, ...marks);
+
 /**
  * Where a value lies: the only arithmetic with the model's values that the browser does.
  * @param {number} value

@@ -1,6 +1,6 @@
 // The laptop's memory as one bar that moves towards the line of the card.
 
-import { fill, pixels, svg } from "./draw.js";
+import { fill, pattern, pixels, svg } from "./draw.js";
 import { table as tableOf } from "./instrument.js";
 import { mission } from "./state.js";
 
@@ -102,23 +102,12 @@ function restLabel(row, regime, fixed, total) {
 
 /** Stripes for what moves, and the band over a bar that fits but should not be trusted. */
 function patterns() {
-  const each = { width: 8, height: 8, patternUnits: "userSpaceOnUse" };
-  return svg(
-    "defs",
-    {},
-    svg(
-      "pattern",
-      { id: REST, ...each },
-      svg("rect", { width: 8, height: 8, class: "laptop-moving" }),
-      svg("path", { d: "M0 4h8", class: "laptop-gap" }),
-    ),
-    svg(
-      "pattern",
-      { id: WARNING, ...each, width: 14, height: 14, patternTransform: "rotate(45)" },
-      svg("rect", { width: 14, height: 14, class: "laptop-warning" }),
-      svg("rect", { width: 7, height: 14, class: "laptop-warning-dark" }),
-    ),
-  );
+  const moving = [svg("rect", { width: 8, height: 8, class: "laptop-moving" }), svg("path", { d: "M0 4h8", class: "laptop-gap" })];
+  const warning = [
+    svg("rect", { width: 14, height: 14, class: "laptop-warning" }),
+    svg("rect", { width: 7, height: 14, class: "laptop-warning-dark" }),
+  ];
+  return svg("defs", {}, pattern(REST, 8, {}, ...moving), pattern(WARNING, 14, { patternTransform: "rotate(45)" }, ...warning));
 }
 
 /** @param {[number, string][]} marks @param {(size: number) => number} at */

@@ -2,7 +2,7 @@
 //
 // The bar is made once and then moved, so that a part that is added is seen to push the others up.
 
-import { pixels, svg } from "./draw.js";
+import { pattern, pixels, svg } from "./draw.js";
 
 /**
  * @typedef {{id: string, label: string, gb: string, bytes: number, hidden: boolean}} Part
@@ -217,17 +217,11 @@ function stack(parts, height) {
 function patterns(name) {
   const all = { params: "", grads: "", master: "", state1: "", state2: "", copies: "", activations: "" };
   return Object.keys(all).map((part) => {
-    const tile = svg("pattern", {
-      id: `${name}-${part}`,
-      class: `ledger-ink ${part}`,
-      ...{ width: 8, height: 8, patternUnits: "userSpaceOnUse" },
-    });
     const strokes = /** @type {{[part: string]: string}} */ (STROKES)[part];
     const solid = !strokes && part !== "master";
-    tile.append(svg("rect", { class: solid ? "solid" : "tint", width: 8, height: 8 }));
-    if (strokes) tile.append(svg("path", { d: strokes }));
-    if (part === "master") tile.append(...[2, 6].map((at) => svg("circle", { cx: at, cy: at, r: 1.5 })));
-    return tile;
+    const dots = part === "master" ? [2, 6].map((at) => svg("circle", { cx: at, cy: at, r: 1.5 })) : [];
+    const ground = svg("rect", { class: solid ? "solid" : "tint", width: 8, height: 8 });
+    return pattern(`${name}-${part}`, 8, { class: `ledger-ink ${part}` }, ground, strokes ? svg("path", { d: strokes }) : null, ...dots);
   });
 }
 

@@ -1,7 +1,7 @@
 // What the Pipeline Breakdown Analyzer draws: the bars of an iteration, the gauge and the memory.
 // Places are percentages of the width, so that letters keep their size on every screen.
 
-import { fill, pixels, svg } from "./draw.js";
+import { fill, pattern, pixels, svg } from "./draw.js";
 
 /**
  * A row of lesson_site/mission/rows.py: numbers to draw with, and texts.
@@ -48,21 +48,16 @@ const patterns = () =>
   svg(
     "defs",
     {},
-    pattern("data", 8, svg("circle", { cx: 2, cy: 2, r: 1.3 }), svg("circle", { cx: 6, cy: 6, r: 1.3 })),
-    pattern("transfer", 7, svg("path", { d: "M0 3.5h7" })),
-    pattern("recompute", 8, svg("path", { d: "M-2 2l4 -4M0 8l8 -8M6 10l4 -4" })),
-    pattern("activations", 7, svg("path", { d: "M3.5 0v7" })),
-    pattern("activations-over", 7, svg("path", { d: "M3.5 0v7" })),
+    tile("data", 8, svg("circle", { cx: 2, cy: 2, r: 1.3 }), svg("circle", { cx: 6, cy: 6, r: 1.3 })),
+    tile("transfer", 7, svg("path", { d: "M0 3.5h7" })),
+    tile("recompute", 8, svg("path", { d: "M-2 2l4 -4M0 8l8 -8M6 10l4 -4" })),
+    tile("activations", 7, svg("path", { d: "M3.5 0v7" })),
+    tile("activations-over", 7, svg("path", { d: "M3.5 0v7" })),
   );
 
 /** @param {string} part @param {number} size @param {Element[]} marks */
-const pattern = (part, size, ...marks) =>
-  svg(
-    "pattern",
-    { id: `pipeline-analyzer-${part}`, class: part, width: size, height: size, patternUnits: "userSpaceOnUse" },
-    svg("rect", { width: size, height: size }),
-    ...marks,
-  );
+const tile = (part, size, ...marks) =>
+  pattern(`pipeline-analyzer-${part}`, size, { class: part }, svg("rect", { width: size, height: size }), ...marks);
 
 /**
  * A drawing with its name and what it shows.

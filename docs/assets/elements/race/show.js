@@ -3,7 +3,7 @@
 // Leaving the page, or hiding it, ends the race and its workers.
 
 import { InteractiveChart } from "../interactive-chart.js";
-import { html, list, svg } from "../mission/draw.js";
+import { button, html, list, svg } from "../mission/draw.js";
 import { keepRace, keptRace, remove } from "../own-machine.js";
 import { ROOT, apart, chooseCard, chosenCard } from "../record.js";
 import {
@@ -29,13 +29,6 @@ const NO_CARD = "none";
 const DOING = { preparing: "getting ready", timing: "timing", reading: "timing, with the loss read at every step" };
 const SOFTWARE =
   "The software adapter is a program on the processor that plays a GPU. Its line shows that the way to a GPU works, and says nothing about any GPU.";
-
-/** @param {string} text @param {() => void} onClick */
-function button(text, onClick) {
-  const made = html("button", { type: "button", class: "md-button" }, text);
-  made.addEventListener("click", onClick);
-  return made;
-}
 
 /** A chart that is drawn again with every point. */
 function blankChart() {
