@@ -78,7 +78,7 @@ def issue_texts() -> dict[str, str]:
         "smallest_total": f"{limits['laptop_smallest_gb']:.2f}",
     }
     [section] = read(ISSUES, numbers).values()
-    return {item.id: item.text for item in section.items}
+    return section.texts
 
 
 def rules() -> dict[str, Any]:

@@ -16,18 +16,10 @@ BLANKS = (1, 2, 3)
 def reflections() -> dict[str, Any]:
     """Both sentences with blanks, the choice of a fix, and the laptop's two questions."""
     sections = read(REFLECTIONS)
-    fix = sections["The fix"]
     return {
         "1": _sentence(sections, "Act 1") | {"table": table_data(precision_table())},
         "2": _sentence(sections, "Act 2") | {"table": table_data(checkpointing_table())},
-        "choice": {
-            "question": fix.paragraphs[0],
-            "options": {
-                option.id: {"text": option.lines[0], "feedback": option.said}
-                for option in fix.items
-            },
-            "right": _right(fix),
-        },
+        "choice": _question(sections["The fix"]),
         "quantify": _floor(sections["The floor"])
         | {"why": _question(sections["Why there is a floor"])},
     }
@@ -47,11 +39,11 @@ def _sentence(sections: dict[str, Section], act: str) -> dict[str, Any]:
 
 
 def _answers(section: Section) -> dict[str, Any]:
-    """The answers in their order, and what is said to each."""
-    right = _right(section)
-    said = {item.id: item.said for item in section.items}
+    """The answers in their order, the one that is ticked, and what is said to each."""
+    [right] = section.right
+    said = {answer: " ".join(lines) for answer, (_, *lines) in section.items.items()}
     return {
-        "options": [[item.id, item.lines[0]] for item in section.items],
+        "options": [[answer, lines[0]] for answer, lines in section.items.items()],
         "right": right,
         "right_says": said.pop(right),
         "wrong_says": said,
@@ -60,12 +52,6 @@ def _answers(section: Section) -> dict[str, Any]:
 
 def _question(section: Section) -> dict[str, Any]:
     return _answers(section) | {"question": section.paragraphs[0]}
-
-
-def _right(section: Section) -> str:
-    """The one answer that is ticked."""
-    [right] = (item.id for item in section.items if item.right)
-    return right
 
 
 def _floor(section: Section) -> dict[str, Any]:
@@ -79,5 +65,5 @@ def _floor(section: Section) -> dict[str, Any]:
         "total_below": to_gb(static_bytes("fp32", "momentum", ROUNDED_PARAMETERS)),
         # The same answers in the other unit.
         "gib": [round(to_gib(bound * GB), 2) for bound in FLOOR_ANSWER_GB],
-        **{f"{item.id}_says": item.text for item in section.items},
+        **{f"{name}_says": text for name, text in section.texts.items()},
     }

@@ -25,30 +25,23 @@ ITEM = re.compile(r"- (?:\[(?P<tick>[ x])\] )?(?P<id>[\w.]+): (?P<text>.+)")
 
 
 @dataclass
-class Item:
-    """A text with its id, line by line; an answer's first line is the answer."""
-
-    id: str
-    right: bool
-    lines: list[str]
-
-    @property
-    def text(self) -> str:
-        """All of it."""
-        return " ".join(self.lines)
-
-    @property
-    def said(self) -> str:
-        """What is said to an answer."""
-        return " ".join(self.lines[1:])
-
-
-@dataclass
 class Section:
-    """What is under a heading."""
+    """What is under a heading.
+
+    Attributes:
+        paragraphs: What is no list.
+        items: The lines of each text, by id; an answer's first line is the answer.
+        right: The ids that are ticked.
+    """
 
     paragraphs: list[str] = field(default_factory=list)
-    items: list[Item] = field(default_factory=list)
+    items: dict[str, list[str]] = field(default_factory=dict)
+    right: list[str] = field(default_factory=list)
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """Each text by its id."""
+        return {name: " ".join(lines) for name, lines in self.items.items()}
 
 
 def files() -> list[Path]:
@@ -64,18 +57,22 @@ def read(name: str, more: Mapping[str, str] | None = None) -> dict[str, Section]
         more: Numbers that this file alone has.
 
     Raises:
-        PageError: If a number has no such name, or a line is no text of the mission.
+        PageError: If there is no number of a name, or a text has no id of its own.
     """
+    path = FOLDER / f"{name}.md"
     sections: dict[str, Section] = {}
-    section, ended = Section(), True
-    for line in _filled(FOLDER / f"{name}.md", values() | dict(more or {})):
+    section, lines, ended = Section(), list[str](), True
+    for line in _filled(path, values() | dict(more or {})):
         heading, item = HEADING.fullmatch(line), ITEM.fullmatch(line)
+        if line.startswith("- ") and (item is None or item["id"] in section.items):
+            raise PageError(f"{path}: needs an id of its own: {line}")
         if heading:
             section = sections[heading["title"]] = Section()
         elif item:
-            section.items.append(Item(item["id"], item["tick"] == "x", [item["text"]]))
-        elif line.startswith("  ") and section.items:
-            section.items[-1].lines.append(line.strip())
+            lines = section.items[item["id"]] = [item["text"]]
+            section.right += [item["id"]] * (item["tick"] == "x")
+        elif line.startswith("  "):
+            lines.append(line.strip())
         elif line and ended:
             section.paragraphs.append(line)
         elif line:
@@ -112,10 +109,10 @@ def messages() -> dict[str, str]:
     for path in files():
         if path.stem in (REFLECTIONS, ISSUES):
             continue
-        for item in (item for section in read(path.stem).values() for item in section.items):
-            if item.id in found:
-                raise PageError(f"{path}: two texts are called {item.id}")
-            found[item.id] = item.text
+        for section in read(path.stem).values():
+            if twice := found.keys() & section.texts.keys():
+                raise PageError(f"{path}: two texts are called {min(twice)}")
+            found |= section.texts
     return found
 
 

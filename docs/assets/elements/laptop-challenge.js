@@ -5,7 +5,7 @@
 
 import { check, radios } from "./mission/controls.js";
 import { button, fill, goTo, html, keyOf, labelOf, list, regimeOf } from "./mission/draw.js";
-import { Instrument } from "./mission/instrument.js";
+import { Instrument, judge, onSubmit } from "./mission/instrument.js";
 import { bar, blanks, table, verdictOf } from "./mission/laptop-chart.js";
 import { MOST_MOVES, mission } from "./mission/state.js";
 import { readNumber } from "./prediction.js";
@@ -263,10 +263,7 @@ export class LaptopChallenge extends Instrument {
       html("div", { class: "mission-buttons" }, html("button", { class: "md-button" }, "Check")),
       this.#judged,
     );
-    this.#quantify.addEventListener("submit", (event) => {
-      event.preventDefault();
-      this.#check();
-    });
+    onSubmit(this.#quantify, () => this.#check());
   }
 
   #check() {
@@ -286,12 +283,9 @@ export class LaptopChallenge extends Instrument {
 
   /** What is said to the two answers. @param {State} state @param {Payload} payload */
   #judgements({ laptop: { quantify } }, { reflections }) {
-    const { why } = reflections.quantify;
-    const reason = quantify.why === why.right;
-    return [
-      floorJudgement(gigabytes(quantify.gb), reflections.quantify),
-      { right: reason, says: reason ? `Right: ${why.right_says}` : `Not yet: ${why.wrong_says[quantify.why ?? ""]}` },
-    ];
+    const { right, says } = judge(reflections.quantify.why, quantify.why ?? "");
+    const floor = floorJudgement(gigabytes(quantify.gb), reflections.quantify);
+    return [floor, { right, says: `${right ? "Right" : "Not yet"}: ${says}` }];
   }
 
   /** @param {State} state @param {Payload} payload */

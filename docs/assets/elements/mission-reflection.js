@@ -6,7 +6,7 @@
 
 import { check, radios } from "./mission/controls.js";
 import { html } from "./mission/draw.js";
-import { Instrument, table as tableWith } from "./mission/instrument.js";
+import { Instrument, judge, onSubmit, table as tableWith } from "./mission/instrument.js";
 import { isOpen, mission } from "./mission/state.js";
 
 /** @typedef {import("./mission/state.js").State} State */
@@ -14,9 +14,9 @@ import { isOpen, mission } from "./mission/state.js";
 /** @typedef {import("./mission/draw.js").Choice} Choice */
 /**
  * What lesson_site/mission/reflections.py writes.
- * @typedef {{label: string, options: Choice[], right: string, right_says: string, wrong_says: {[value: string]: string}}} Blank
+ * @typedef {import("./mission/instrument.js").Question & {label: string}} Blank
  * @typedef {{sentence: string[], blanks: Blank[], after: string[], table: Table}} Sentence
- * @typedef {{question: string, options: {[id: string]: {text: string, feedback: string}}, right: string}} Question
+ * @typedef {import("./mission/instrument.js").Question & {question: string}} Question
  * @typedef {{caption: string, head: string[], rows: string[][], notes?: string[]}} Table
  */
 
@@ -84,10 +84,7 @@ export class MissionReflection extends Instrument {
       html("div", { class: "mission-buttons" }, html("button", { class: "md-button" }, "Check")),
       this.#error,
     );
-    form.addEventListener("submit", (event) => {
-      event.preventDefault();
-      this.#check();
-    });
+    onSubmit(form, () => this.#check());
     const choice = this.#number === 2 ? this.#choice(state, payload.reflections.choice) : "";
     this.replaceChildren(choice, form, this.#judged, this.#after, this.#next);
   }
@@ -133,11 +130,10 @@ export class MissionReflection extends Instrument {
   /** What is said to the answers that have not been changed since. @param {State} state @param {Payload} payload */
   #judgements(state, payload) {
     const { answers } = this.#kept(state);
-    return this.#sentence(payload).blanks.flatMap(({ label, right, right_says, wrong_says }, index) => {
+    return this.#sentence(payload).blanks.flatMap((blank, index) => {
       const answer = answers[index] ?? null;
       if (answer === null || this.#answersChanged.has(index)) return [];
-      const isRight = answer === right;
-      return [{ label, right: isRight, says: (isRight ? right_says : wrong_says[answer]) ?? "" }];
+      return [{ label: blank.label, ...judge(blank, answer) }];
     });
   }
 
@@ -167,7 +163,7 @@ export class MissionReflection extends Instrument {
       radios({
         name: `${this.#id}-choice`,
         legend: question,
-        choices: Object.entries(options).map(([id, { text }]) => [id, `${id}. ${text}`]),
+        choices: options.map(([id, text]) => [id, `${id}. ${text}`]),
         chosen: state.act2.reflection.choice,
         onChange: (value) => {
           this.#choiceError.textContent = "";
@@ -181,10 +177,7 @@ export class MissionReflection extends Instrument {
     );
     this.#choiceError.id = `${this.#id}-choice-error`;
     form.firstElementChild?.setAttribute("aria-describedby", this.#choiceError.id);
-    form.addEventListener("submit", (event) => {
-      event.preventDefault();
-      this.#checkChoice();
-    });
+    onSubmit(form, () => this.#checkChoice());
     return form;
   }
 
@@ -199,28 +192,21 @@ export class MissionReflection extends Instrument {
     }
     this.#choiceChanged = false;
     mission.change(({ act2 }) => void (act2.reflection.choice_checked = true));
-    const { options, right } = /** @type {Question} */ (payload.reflections.choice);
-    mission.say(`${choice === right ? "" : "Not yet. "}${options[choice]?.feedback}`);
+    const { right, says } = judge(payload.reflections.choice, choice);
+    mission.say(`${right ? "" : "Not yet. "}${says}`);
   }
 
   /** @param {State} state @param {Question} question */
-  #drawChoice({ act2: { reflection } }, { options, right }) {
+  #drawChoice({ act2: { reflection } }, question) {
     const { choice, choice_checked: checked } = reflection;
     check(this, `${this.#id}-choice`, choice);
     if (!checked) this.#choiceChanged = false;
-    const own = choice && checked && !this.#choiceChanged ? options[choice] : undefined;
-    if (!own || !choice) {
-      this.#choiceJudged.replaceChildren();
-      return;
-    }
-    const judged = html("p", {}, ...verdict({ label: choice, right: choice === right, says: own.feedback }));
-    if (choice !== right) return this.#choiceJudged.replaceChildren(judged); // the right one is still to be found
-    const others = Object.entries(options).filter(([id]) => id !== choice);
-    this.#choiceJudged.replaceChildren(
-      judged,
-      html("p", {}, "The other fixes:"),
-      html("ul", {}, ...others.map(([id, { feedback }]) => html("li", {}, html("strong", {}, id), `: ${feedback}`))),
-    );
+    if (!choice || !checked || this.#choiceChanged) return this.#choiceJudged.replaceChildren();
+    const own = judge(question, choice);
+    const judged = html("p", {}, ...verdict({ label: choice, ...own }));
+    if (!own.right) return this.#choiceJudged.replaceChildren(judged); // the right one is still to be found
+    const others = Object.entries(question.wrong_says).map(([id, says]) => html("li", {}, html("strong", {}, id), `: ${says}`));
+    this.#choiceJudged.replaceChildren(judged, html("p", {}, "The other fixes:"), html("ul", {}, ...others));
   }
 }
 

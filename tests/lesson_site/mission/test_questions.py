@@ -76,8 +76,8 @@ def test_choice_of_a_fix(option: str, figures: list[str]) -> None:
     choice = REFLECTIONS["choice"]
 
     assert choice["right"] == "C"
-    assert ["A", "B", "C", "D"] == list(choice["options"])
-    said = choice["options"][option]["feedback"]
+    assert ["A", "B", "C", "D"] == [name for name, _ in choice["options"]]
+    said = choice["right_says"] if option == "C" else choice["wrong_says"][option]
     assert [figure for figure in figures if figure in said] == figures
 
 

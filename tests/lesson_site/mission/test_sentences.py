@@ -8,7 +8,8 @@ import pytest
 from lesson_site.errors import PageError
 from lesson_site.mission import sentences
 from lesson_site.mission.payload import payload_text
-from lesson_site.mission.sentences import messages, read
+from lesson_site.mission.sentences import files, messages, read
+from lesson_site.mission.values import values
 from tests.lesson_site.mission.test_scripts import SCRIPTS
 
 
@@ -28,10 +29,9 @@ def test_a_text_goes_on_in_indented_lines(folder: Path) -> None:
     found = read("some")["Title"]
 
     assert ["One. Two.", "Three."] == found.paragraphs
-    assert ["First. Second.", "label Wrong.", "other"] == [item.text for item in found.items]
-    assert ["a.b", "no", "yes"] == [item.id for item in found.items]
-    assert ["Second.", "Wrong.", ""] == [item.said for item in found.items]
-    assert [False, False, True] == [item.right for item in found.items]
+    assert {"a.b": "First. Second.", "no": "label Wrong.", "yes": "other"} == found.texts
+    assert ["First.", "Second."] == found.items["a.b"]
+    assert ["yes"] == found.right
 
 
 def test_numbers_come_by_name(folder: Path) -> None:
@@ -51,8 +51,17 @@ def test_an_unknown_number_is_refused_with_its_line(folder: Path, name: str) -> 
         messages()
 
 
+@pytest.mark.parametrize("second", ["- id: Again.", "- No id."])
+def test_a_text_without_an_id_of_its_own_is_refused(folder: Path, second: str) -> None:
+    """The author reads which text it is."""
+    (folder / "some.md").write_text(f"# Title\n\n- id: Text.\n{second}\n", encoding="utf-8")
+
+    with pytest.raises(PageError, match=rf"some\.md: needs an id of its own: {second}"):
+        messages()
+
+
 def test_an_id_is_given_once(folder: Path) -> None:
-    """Two texts of one id are refused, also in two files."""
+    """Two texts of one id are refused in two files."""
     for name in ("one", "two"):
         (folder / f"{name}.md").write_text("# Title\n\n- id: Text.\n", encoding="utf-8")
 
@@ -71,6 +80,13 @@ def test_a_changed_text_is_seen_at_once(folder: Path) -> None:
 
     assert '"new":"New."' not in before
     assert '"new":"New."' in payload_text()
+
+
+def test_every_number_is_in_a_text() -> None:
+    """None is computed that nobody reads."""
+    written = "".join(path.read_text(encoding="utf-8") for path in files())
+
+    assert [] == [name for name in values() if f"[[{name}]]" not in written]
 
 
 def test_every_text_that_a_script_names_is_there() -> None:

@@ -25,6 +25,23 @@ export class Instrument extends HTMLElement {
 }
 
 /**
+ * A question as lesson_site/mission/reflections.py writes it: its answers, and what is said to each.
+ * @typedef {{options: import("./draw.js").Choice[], right: string, right_says: string, wrong_says: {[value: string]: string}}} Question
+ */
+
+/** Whether an answer is right, and what is said to it. @param {Question} question @param {string} answer */
+export const judge = ({ right, right_says, wrong_says }, answer) =>
+  answer === right ? { right: true, says: right_says } : { right: false, says: wrong_says[answer] ?? "" };
+
+/** A form that sends nothing, and is checked here. @param {HTMLFormElement} form @param {() => void} check */
+export function onSubmit(form, check) {
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    check();
+  });
+}
+
+/**
  * A table that moves sideways inside itself where the screen is narrow.
  * @param {string} caption
  * @param {string[]} head

@@ -153,7 +153,7 @@ function shapeOf(payload) {
       target_reached: isBoolean,
       record: orNull(record),
       reflection: {
-        choice: orNull(oneOf(Object.keys(payload.reflections.choice.options))),
+        choice: orNull(oneOf(payload.reflections.choice.options.map((/** @type {[string, string]} */ [id]) => id))),
         choice_checked: isBoolean,
         answers,
         checked: isBoolean,
