@@ -4,11 +4,10 @@ from collections.abc import Mapping
 from html import escape
 
 from lesson_site.errors import PageError
-from lesson_site.mission.measured import LAPTOP_CAPTION, MOMENTS, SHOWN, name_of
+from lesson_site.mission.measured import LAPTOP_CAPTION, MOMENTS, SHOWN, compared, name_of
 from lesson_site.mission.table import Table, table_html
 from results.counted_memory import CountedMemoryError, Moments, counted_with, read_counted
 from results.predictions import CONFIGURATIONS, LAPTOP, Configuration
-from results.quantities import write
 
 HEAD = ("Moment", "Model", "Counted", "Difference")
 EVERY_HEAD = ("Configuration", "Peak by the model", "Counted", "Difference")
@@ -38,7 +37,9 @@ def counted_panel() -> str:
 
 
 def _moments(c: Configuration, found: Moments) -> Table:
-    rows = [(title, *_compared(c.phases[phase], found[phase])) for phase, title in MOMENTS.items()]
+    rows = [
+        (title, *compared(c.phases[phase], found[phase], 2)) for phase, title in MOMENTS.items()
+    ]
     return Table(f"{name_of(c)}: counted", HEAD, tuple(rows))
 
 
@@ -46,12 +47,7 @@ def _peaks(
     caption: str, configurations: tuple[Configuration, ...], counted: Mapping[str, Moments]
 ) -> Table:
     rows = [
-        (name_of(c), *_compared(c.phases["peak"], counted[c.name]["peak"])) for c in configurations
+        (name_of(c), *compared(c.phases["peak"], counted[c.name]["peak"], 2))
+        for c in configurations
     ]
     return Table(caption, EVERY_HEAD, tuple(rows))
-
-
-def _compared(model: int, counted: int) -> tuple[str, str, str]:
-    """Both, and how far the count lies from the model, in percent of the model."""
-    difference = f"{100 * (counted / model - 1):+.2f}".replace("-", "−")
-    return write(model, "gigabytes"), write(counted, "gigabytes"), f"{difference} %"

@@ -248,11 +248,12 @@ def _bytes_row(
         return (title, _gb(c.phases[phase]), "skipped" if reason else NONE, NONE, NONE)
     predicted, measured = entry.settings["predicted"], entry.median
     agrees = within_tolerance(c, phase, predicted, measured)
-    return (title, *_compared(predicted, measured), WITHIN if agrees else BEYOND)
+    return (title, *compared(predicted, measured), WITHIN if agrees else BEYOND)
 
 
-def _compared(predicted: float, measured: float) -> Row:
-    return _gb(predicted), _gb(measured), _deviation(predicted, measured)
+def compared(model: float, found: float, digits: int = 1) -> Row:
+    """Both, and how far what was found lies from the model, in percent of the model."""
+    return _gb(model), _gb(found), _deviation(model, found, digits)
 
 
 def _every_configuration(entries: Entries, skipped: Mapping[str, str]) -> Table:
@@ -298,7 +299,7 @@ def _optimizers(entries: Entries) -> Table:
             predicted = with_state.settings["predicted"] - without.settings["predicted"]
             measured = with_state.median - without.median
             agrees = within_tolerance(c, "idle", predicted, measured)
-            rows.append((title, *_compared(predicted, measured), WITHIN if agrees else BEYOND))
+            rows.append((title, *compared(predicted, measured), WITHIN if agrees else BEYOND))
     caption = "What the optimizer keeps between two steps, FP32"
     return Table(caption, ("Optimizer", *HEAD[1:]), tuple(rows))
 
@@ -481,10 +482,8 @@ def _cap() -> str:
     return f"{to_gb(CAP_BYTES):.1f} GB"
 
 
-def _deviation(predicted: float, measured: float) -> str:
-    """How far the measurement lies from the model, in percent of the model."""
-    text = f"{100 * (measured / predicted - 1):+.1f}".replace("-", "−")
-    return f"{text} %"
+def _deviation(model: float, found: float, digits: int = 1) -> str:
+    return f"{100 * (found / model - 1):+.{digits}f} %".replace("-", "−")
 
 
 def _whole(share: float) -> str:
