@@ -144,15 +144,17 @@ def run_script(answer: Folder, *options: str) -> Run:
         checkpoint, metrics = folder / "checkpoints" / "best.pt", folder / "metrics.json"
         paths = ("--data", data, "--checkpoint", str(checkpoint), "--metrics", str(metrics))
         result = answer.run(SCRIPT, *paths, *options)
-        saved = opened_checkpoint(checkpoint) if checkpoint.is_file() else None
+        saved = opened_checkpoint(checkpoint.read_bytes()) if checkpoint.is_file() else None
         written = json.loads(metrics.read_text(encoding="utf-8")) if metrics.is_file() else None
         return Run(result, saved, written)
 
 
-def opened_checkpoint(path: Path) -> dict[str, Any]:
-    """A checkpoint as those open it who do not trust it."""
+def opened_checkpoint(content: bytes) -> dict[str, Any]:
+    """What a checkpoint's file holds, as those open it who do not trust it."""
     try:
-        saved: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
+        saved: dict[str, Any] = torch.load(
+            io.BytesIO(content), map_location="cpu", weights_only=True
+        )
     except Exception as problem:
         raise WrongAnswerError(
             f"expected a checkpoint that opens with weights_only=True, got {error_text(problem)} "
@@ -492,6 +494,7 @@ def require_snapshots(answer: Folder, scripted: tuple[float, ...]) -> None:
     live: dict[int, torch.Tensor] = {}
     states: dict[int, Any] = {}
     theirs = script.train_one_epoch
+    opened_once = functools.cache(opened_checkpoint)
 
     with scratch() as folder, silent():
         path = folder / "checkpoints" / "best.pt"
@@ -502,7 +505,7 @@ def require_snapshots(answer: Folder, scripted: tuple[float, ...]) -> None:
             return float(loss)
 
         def judged(model: nn.Module, *_: Any) -> float:
-            kept.append(opened_checkpoint(path)["epoch"] if path.is_file() else None)
+            kept.append(opened_once(path.read_bytes())["epoch"] if path.is_file() else None)
             twin = copy.deepcopy(model).eval()
             with torch.no_grad():
                 live[len(kept)] = twin(images.to(next(twin.parameters()).device)).cpu()
@@ -514,7 +517,7 @@ def require_snapshots(answer: Folder, scripted: tuple[float, ...]) -> None:
         paths = ["--data", str(data), "--checkpoint", str(path), "--metrics", str(folder / "m")]
         require_end(script, [*paths, *limits])
         require(path.is_file(), "a checkpoint", "no file where --checkpoint says", SNAPSHOT)
-        saved = opened_checkpoint(path)
+        saved = opened_once(path.read_bytes())
     kept.append(saved["epoch"])
     right = [scripted.index(max(scripted[:n])) + 1 for n in range(1, len(scripted) + 1)]
     require(
