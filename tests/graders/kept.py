@@ -13,15 +13,16 @@
 """
 
 import contextlib
+import operator
 import re
 import runpy
 import sys
 import tempfile
 import textwrap
 import tomllib
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
@@ -223,28 +224,71 @@ def digits() -> tempfile.TemporaryDirectory[str]:
 
 
 Digit = tuple[torch.Tensor, int]
-MADE: dict[tuple[bytes, int, str], Digit] = {}
 FROM_TORCHVISION = datasets.MNIST.__getitem__
 
 
-def remembered_digits() -> AbstractContextManager[object]:
+@dataclass(frozen=True)
+class Made:
+    """What torchvision has made so far of the images of one file, by their number.
+
+    Attributes:
+        images: As they are in the file, with their labels.
+        steps: What is done to an image, in words.
+    """
+
+    images: torch.Tensor
+    labels: torch.Tensor
+    steps: str
+    digits: dict[int, Digit] = field(default_factory=dict)
+
+
+MADE: list[Made] = []
+
+
+@contextmanager
+def remembered_digits() -> Iterator[None]:
     """Let torchvision make a tensor of each image once for all answers, where all make the same."""
-    return patch.object(datasets.MNIST, "__getitem__", _digit)
+    with (
+        patch.object(datasets.MNIST, "__getitem__", lambda data, index: _digits(data, [index])[0]),
+        patch.object(datasets.MNIST, "__getitems__", _batch, create=True),
+    ):
+        yield
 
 
-def _digit(data: datasets.MNIST, index: int) -> Digit:
-    """What torchvision gives; it is remembered by what is in the image and what is done to it."""
-    steps = getattr(data.transform, "transforms", [None])
-    if data.target_transform or not {type(s) for s in steps} <= {
-        transforms.ToTensor,
-        transforms.Normalize,
-    }:
-        return FROM_TORCHVISION(data, index)
-    key = data.data[index].numpy().tobytes(), int(data.targets[index]), repr(steps)
-    if key not in MADE:
-        MADE[key] = FROM_TORCHVISION(data, index)
-    image, label = MADE[key]
-    return image.clone(), label
+def _batch(data: datasets.MNIST, indices: Sequence[int]) -> list[Digit]:
+    """Several at once, unless an answer's own kind of data set makes something else of each."""
+    own = type(data).__getitem__ is not datasets.MNIST.__getitem__
+    return [data[index] for index in indices] if own else _digits(data, indices)
+
+
+def _digits(data: datasets.MNIST, indices: Sequence[int]) -> list[Digit]:
+    """What torchvision gives; it is looked up where the data set is as it was the last time."""
+    parts = data.data, data.targets, data.transform, data.target_transform
+    state = *parts, *(getattr(part, "_version", None) for part in parts)  # counts what is written
+    known, made = vars(data).get("remembered", ([], None))
+    if len(known) != len(state) or any(map(operator.is_not, known, state)):
+        made = _made_of(*parts)
+        vars(data)["remembered"] = state, made
+    if made is None:
+        return [FROM_TORCHVISION(data, index) for index in indices]
+    for index in {*map(int, indices)} - made.digits.keys():
+        made.digits[index] = FROM_TORCHVISION(data, index)
+    images, labels = zip(*(made.digits[int(index)] for index in indices), strict=True)
+    return list(zip(torch.stack(images), labels, strict=True))
+
+
+def _made_of(images: Any, labels: Any, transform: Any, of_labels: Any) -> Made | None:
+    """Where to remember what comes of images; None if it may be something else each time."""
+    steps = getattr(transform, "transforms", [None])
+    fixed = {type(step) for step in steps} <= {transforms.ToTensor, transforms.Normalize}
+    if of_labels or not fixed or not all(isinstance(p, torch.Tensor) for p in (images, labels)):
+        return None
+    same = (m for m in MADE if m.steps == repr(steps) and torch.equal(m.images, images))
+    for made in same:
+        if torch.equal(made.labels, labels):
+            return made
+    MADE.append(Made(images.clone(), labels.clone(), repr(steps)))
+    return MADE[-1]
 
 
 COMPILED: dict[tuple[bytes, str], CodeType] = {}

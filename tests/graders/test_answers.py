@@ -2,9 +2,11 @@
 
 from pathlib import Path
 from runpy import run_path
+from typing import Any
 
 import pytest
 import torch
+from torch.utils.data import Subset
 from torchvision import datasets, transforms
 
 from graders.answers import load
@@ -139,12 +141,39 @@ def test_a_remembered_digit_is_what_torchvision_makes() -> None:
 
     with remembered_digits():
         made[0][5][0].fill_(7.0)
-        found = [(data[5], data[5]) for data in made]
+        found = [(data[5], data[5], *Subset(data, [5]).__getitems__([0])) for data in made]
         erased = drawn[5][0], drawn[5][0]
 
-    for data, pair in zip(made, found, strict=True):
-        assert all(data[5][1] == label and torch.equal(data[5][0], image) for image, label in pair)
+    for data, seen in zip(made, found, strict=True):
+        assert all(data[5][1] == label and torch.equal(data[5][0], image) for image, label in seen)
     assert not torch.equal(*erased)
+
+
+class Turned(datasets.MNIST):
+    """Digits of an answer's own kind."""
+
+    def __getitem__(self, index: int) -> Any:
+        """Another label."""
+        image, label = super().__getitem__(index)
+        return image, 9 - label
+
+
+def test_a_digit_is_made_again_where_its_data_set_has_changed() -> None:
+    """Its images, its labels, what is done to them, or all that one gets."""
+    made = [datasets.MNIST(digits().name, True, transforms.ToTensor()) for _ in range(4)]
+    made[3].__class__ = Turned
+
+    with remembered_digits():
+        before = [Subset(data, [5]).__getitems__([0])[0] for data in made]
+        made[0].data[5] = 255
+        made[1].targets = 9 - made[1].targets
+        made[2].transform = transforms.Compose([transforms.ToTensor(), lambda image: 1 - image])
+        after = [Subset(data, [5]).__getitems__([0])[0] for data in made]
+
+    image, label = before[0]
+    assert [label, 9 - label, label, 9 - label] == [found for _, found in after]
+    right = (torch.ones_like(image), image, 1 - image, image)
+    assert all(torch.equal(a, b) for a, (b, _) in zip(right, after, strict=True))
 
 
 def test_a_changed_file_is_compiled_again(tmp_path: Path) -> None:
