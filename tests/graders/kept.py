@@ -35,7 +35,7 @@ from torch import nn
 from torchvision import datasets, transforms
 
 from graders.answers import ANSWER, load
-from graders.blanks import SECTION, blanks_of, emptied, filled, kinds, shown
+from graders.blanks import blanks_of, emptied, filled
 from graders.checks import Check, checks_in, unit
 from graders.judging import judge
 from graders.outcome import Outcome
@@ -48,6 +48,7 @@ from lesson_code.lab.__main__ import FILES
 from lesson_code.lab.todos import stub
 from lesson_code.models import MNISTClassifier
 from tests.building import REPOSITORY
+from tests.graders.reach import CALLED, ELSEWHERE, differing, marked
 
 FOLDER = REPOSITORY / "tests/graders/answers"
 LAB = REPOSITORY / "lesson_code/lab"
@@ -59,21 +60,12 @@ SOURCES["notebook"] = REPOSITORY / "docs/notebooks/2-3-2-gpu-training.py"
 # Checks that train or time for seconds. Of kept answers only one is asked, if its TODO should fail.
 SLOW = {"prints_losses", "prints_lines"}
 LEARNS = ("learns", "3.11")
-# Each takes as long as ten others of its unit. Of a wrong answer they are asked where its change
-# can reach them.
+# Each takes as long as ten others, and nearly every function of the script is called in it.
+STEP_3 = "foundations.step_3"
 COSTLY = {
-    "lab.exercise_2": {"measures_each_format"},
-    "lab.exercise_3": {"equals_one_large_batch", "checkpoints_each_block"},
-    "lab.exercise_4": {
-        *("sets_up_what_was_asked_for", "can_be_repeated", "accumulates"),
-        *("goes_on_bit_for_bit", "reports_in_json"),
-    },
-    "foundations.step_3": {
-        *("saves_improvements", "ends_with_nonfinite_input", "ends_with_nonfinite_loss"),
-        *("ends_with_labels", "ends_with_collapse", "stops_before_training"),
-        *("takes_cross_entropy", "shuffles", "keeps_them_apart"),
-    },
-    "foundations.step_4": {"runs_to_its_end"},
+    *("saves_improvements", "ends_with_nonfinite_input", "ends_with_nonfinite_loss"),
+    *("ends_with_labels", "ends_with_collapse", "stops_before_training"),
+    *("takes_cross_entropy", "shuffles", "keeps_them_apart"),
 }
 
 
@@ -133,35 +125,25 @@ class KeptAnswer:
         return lay_out(self.unit, self.text(), folder, self.name)
 
     def unasked(self) -> set[str]:
-        """The checks that need not be asked, by name: slow ones, and of some answers costly ones.
+        """The checks that need not be asked, by name.
 
-        A right answer is asked all others, and so is one that changes what several TODOs use: a
-        line in no blank, or a helper of ours. A wrong one that stays in its blanks is asked the
-        costly checks of their TODOs and of those in `fails`, and all that are not costly.
+        Those that call no function in which it differs: they pass, as they do for the solution.
+        Slow ones, but for the one that should fail; and of a wrong answer to Step 3 that differs in
+        blanks alone the costly ones of TODOs that are neither theirs nor in ``fails``.
         """
-        if self.blanks and all(self.blanks):  # of the notebook, whose exercises share no blanks
-            exercises = {blank[0] for blank in self.blanks}
-            checks = checks_in(unit(self.unit))
-            return {c.run.__name__ for c in checks if c.todo[0] not in exercises}
         name, todo = LEARNS
         slow = SLOW if todo in self.fails else {*SLOW, name}
-        if not self.fails or self.unit not in COSTLY:
+        source = SOURCES[self.unit].read_text(encoding="utf-8")
+        differs = differing(filled(source), self.text())
+        if ELSEWHERE in differs:
             return slow
-        reached = self.fails | self.changed_todos()
-        if "" in reached:
-            return slow
-        asked = {c.run.__name__ for c in checks_in(unit(self.unit)) if c.todo in reached}
-        return slow | (COSTLY[self.unit] - asked)
-
-    def changed_todos(self) -> set[str]:
-        """The TODOs in whose blanks it differs; an empty one for a line that is in none."""
-        solution, of_lines = solution_of(self.unit)
-        found = set()
-        for old, _ in self.changes:
-            begin = solution.index(old)
-            first, count = solution.count("\n", 0, begin), len(old.splitlines())
-            found |= {todo for todo in of_lines[first : first + count] if todo is not None}
-        return found
+        left = slow | {check for check, called in reach(self.unit).items() if not called & differs}
+        todos = {blank.task: blank.name for blank in blanks_of(source)}  # in Step 3 by function
+        if not self.fails or self.unit != STEP_3 or not differs <= todos.keys():
+            return left
+        touched = self.fails | {todos[function] for function in differs}
+        known = checks_in(unit(STEP_3))
+        return left | (COSTLY - {check.run.__name__ for check in known if check.todo in touched})
 
     def load(self, folder: Path) -> ModuleType:
         """The whole answer as a module."""
@@ -172,24 +154,26 @@ class KeptAnswer:
 
 
 @cache
-def solution_of(of: str) -> tuple[str, list[str | None]]:
-    """The solution of a unit.
+def reach(of: str) -> dict[str, frozenset[str]]:
+    """For each check of a unit the functions of the solution that it calls.
 
-    Returns:
-        Its text; and for each line the TODO in whose blank it is, an empty one in no blank, and
-        None for an empty line.
+    Raises:
+        KeptAnswerError: If the solution does not pass it.
     """
-    source = SOURCES[of].read_text(encoding="utf-8")
-    solution = filled(source)
-    begun = {blank.line: blank.name for blank in blanks_of(source)}
-    lines = source.splitlines()
-    todo, todos = "", []
-    for number, (line, kind) in enumerate(zip(lines, kinds(lines), strict=True), start=1):
-        todo = begun.get(number, todo)
-        if line and shown(kind) and not SECTION.match(line):
-            todos.append(todo if kind == "solution" else "")
-    rest = iter(todos)
-    return solution, [next(rest) if line else None for line in solution.splitlines()]
+    found: dict[str, frozenset[str]] = {}
+    source = filled(SOURCES[of].read_text(encoding="utf-8"))
+    with tempfile.TemporaryDirectory() as folder:
+        path = lay_out(of, marked(source), Path(folder))
+        for check in checks_in(unit(of)):
+            name = check.run.__name__
+            if name in (*SLOW, LEARNS[0]):
+                continue
+            CALLED.clear()
+            [outcome] = asked(of, path, [check])
+            found[name] = frozenset(CALLED)
+            if outcome.state not in ("passed", "cannot be judged here"):
+                raise KeptAnswerError(f"{of}: the solution fails {name}: {outcome.says}")
+    return found
 
 
 def lay_out(of: str, text: str, folder: Path, name: str = "answer") -> Path:
@@ -453,8 +437,12 @@ def outcomes(of: str, path: Path, seed: int = 0, without: Collection[str] = ()) 
         seed: For the cases that are drawn.
         without: Checks that are left out, by name.
     """
-    module = unit(of)
-    checks = [check for check in checks_in(module) if check.run.__name__ not in without]
+    checks = [check for check in checks_in(unit(of)) if check.run.__name__ not in without]
+    return list(by_todo(asked(of, path, checks, seed)))
+
+
+def asked(of: str, path: Path, checks: list[Check], seed: int = 0) -> list[Outcome]:
+    """What some checks of a unit say of an answer that is opened for them."""
     try:
         with (
             one_thread(),
@@ -465,8 +453,8 @@ def outcomes(of: str, path: Path, seed: int = 0, without: Collection[str] = ()) 
             if of == "notebook"
             else contextlib.nullcontext(),
         ):
-            answer = getattr(module, "opened", load)(path)
-            return list(by_todo(_judged(checks, answer, path, seed)))
+            answer = getattr(unit(of), "opened", load)(path)
+            return list(_judged(checks, answer, path, seed))
     finally:
         sys.modules.pop(ANSWER, None)
 

@@ -17,9 +17,11 @@ from tests.graders.kept import (
     LEARNS,
     SLOW,
     SOURCES,
+    STEP_3,
     KeptAnswer,
     KeptAnswerError,
     answers_in,
+    asked,
     changed,
     contradiction,
     digits,
@@ -28,6 +30,7 @@ from tests.graders.kept import (
     remembered_code,
     remembered_digits,
 )
+from tests.graders.reach import CALLED, ELSEWHERE, differing, marked
 
 UNIT = "lab.exercise_1"
 
@@ -94,42 +97,101 @@ def test_kept_answers_are_told_apart(of: str) -> None:
     assert len(answers) == len({answer.text() for answer in answers})
 
 
-@pytest.mark.parametrize("of", COSTLY)
-def test_costly_checks_are_checks(of: str) -> None:
-    """Each has a name that its unit knows, and some of the unit's checks are always asked."""
-    names = {check.run.__name__ for check in checks_in(unit(of))}
+@pytest.mark.parametrize("of", SOURCES)
+def test_what_is_not_asked_passes(of: str, tmp_path: Path) -> None:
+    """Asked all the same, of the wrong answer of which the most is left out."""
+    slow = {*SLOW, LEARNS[0]}
+    answer = max((a for a in kept(of) if a.fails), key=lambda a: len(a.unasked()))
+    left = [c for c in checks_in(unit(of)) if c.run.__name__ in answer.unasked() - slow]
 
-    assert COSTLY[of] < names
+    found = asked(of, answer.write(tmp_path), left)
+
+    assert len(left) == len(found)
+    assert {o.state for o in found} <= {"passed", "cannot be judged here"}, found
 
 
-UPDATE = "    scaler.update()\n"  # in the blank of TODO 2.5
-FORMATS = "found = {}\n"  # in that of 2.6
-SHARED = "import torch\nfrom"
+def test_costly_checks_are_checks() -> None:
+    """Each has a name that Step 3 knows."""
+    assert {check.run.__name__ for check in checks_in(unit(STEP_3))} > COSTLY
+
+
+OPTIMIZER = "(model.parameters(), lr=LEARNING_RATE)"  # in a blank of TODO 3.5
+LIMIT = "range(min(limit, len(part)))"  # in a function that learners write as they like
 
 
 @pytest.mark.parametrize(
-    ("fails", "old", "asked"),
+    ("fails", "old", "costly", "cheap"),
     [
-        ((), UPDATE, True),
-        (("2.5",), UPDATE, False),
-        (("2.5", "2.6"), UPDATE, True),
-        (("2.5",), FORMATS, True),
-        (("2.5",), SHARED, True),
+        ((), OPTIMIZER, True, True),
+        (("3.5",), OPTIMIZER, False, True),
+        (("3.4", "3.5"), OPTIMIZER, True, True),
+        (("3.4",), OPTIMIZER, True, True),
+        (("3.10",), LIMIT, True, False),
+        (("3.10",), "LARGEST_FALL = 0.05", True, True),
     ],
-    ids=["right", "elsewhere", "fails", "touched", "shared"],
+    ids=["right", "elsewhere", "fails", "only fails", "shared", "in no function"],
 )
-def test_a_costly_check_is_asked_where_a_change_can_reach_it(
-    fails: tuple[str, ...], old: str, asked: bool
+def test_a_check_is_asked_where_a_change_can_reach_it(
+    fails: tuple[str, ...], old: str, costly: bool, cheap: bool
 ) -> None:
-    """Of 2.6: for a right answer, one that should fail it, or one that changes it or all."""
-    answer = KeptAnswer(
-        "lab.exercise_2", "mine", "Why.", frozenset(fails), "", "", ((old, "pass\n"),)
-    )
+    """That of 3.4 runs the script, and is costly; one of 3.5 makes model and optimizer alone."""
+    answer = KeptAnswer(STEP_3, "mine", "Why.", frozenset(fails), "", "", ((old, "1"),))
 
     left_out = answer.unasked()
 
-    assert asked == ("measures_each_format" not in left_out)
+    assert costly == ("saves_improvements" not in left_out)
+    assert cheap == ("optimizes_the_model" not in left_out)
     assert {*SLOW, LEARNS[0]} <= left_out
+
+
+CODE = '''
+def f():
+    """Said."""
+    return 1
+
+class A:
+    @cache
+    def f(self):
+        @wraps(f)
+        def inner(): return 2
+        return inner()
+
+x = f
+def g(): return 2
+'''
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "differs"),
+    [
+        ("Said.", "Told.", {"f"}),
+        ("return 1", "return 3", {"f"}),
+        ("(): return 2\n        return inner()", "(): return 3\n        return inner()", {"A.f"}),
+        ("return inner()", "return inner()\n\n    b = 1", {ELSEWHERE}),
+        ("return inner()", "return inner()\n\n    def b(self): ...", {"A.b", ELSEWHERE}),
+        ("(self)", "(self, b=1)", {ELSEWHERE}),
+        ("def g(): return 2", "def g(): return 3", {"g", ELSEWHERE}),
+        ("@cache", "@once", {ELSEWHERE}),
+        ("x = f", "x = g", {ELSEWHERE}),
+        ("return 1", "return (", {"f", "A.f", "g", ELSEWHERE}),
+    ],
+)
+def test_a_difference_is_in_the_body_of_a_function_or_elsewhere(
+    old: str, new: str, differs: set[str]
+) -> None:
+    """Whatever runs when the file is imported is elsewhere."""
+    assert 1 == CODE.count(old)
+    assert differs == differing(CODE, CODE.replace(old, new))
+
+
+def test_a_marked_source_notes_what_is_called() -> None:
+    """And does what it did."""
+    names: dict[str, Any] = {"cache": lambda f: f, "wraps": lambda _: lambda f: f}
+    exec(marked(CODE.partition("def g")[0]), names)
+    CALLED.clear()
+
+    assert (2, "Said.") == (names["A"]().f(), names["f"].__doc__)
+    assert {"A.f"} == CALLED
 
 
 def test_a_remembered_digit_is_what_torchvision_makes() -> None:
