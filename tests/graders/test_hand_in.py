@@ -1,8 +1,6 @@
 """What `--json` says at last: which file was graded, by what, and how far it got."""
 
 import json
-import subprocess
-import sys
 import tomllib
 from dataclasses import asdict
 from pathlib import Path
@@ -133,15 +131,17 @@ def test_a_file_that_cannot_be_read_is_refused(
     assert capsys.readouterr().err.startswith("error: can't read")
 
 
-def test_a_door_writes_what_tools_rely_on(tmp_path: Path) -> None:
-    """The same fields in each line, for a true file in a true process."""
+@pytest.mark.usefixtures("warm_children")
+def test_a_door_writes_what_tools_rely_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The same fields in each line, for a true file in a process of its own."""
     path = tmp_path / "01_gpu_basics.py"
     path.write_text('def choose_device(prefer=None):\n    raise NotImplementedError("TODO 1.1")\n')
-    command = [sys.executable, "-m", "graders", "check", UNIT, str(path), "--json", "--seed", "3"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    *lines, last = map(json.loads, done.stdout.splitlines())
+    status = main(["check", UNIT, str(path), "--json", "--seed", "3"])
+    *lines, last = map(json.loads, capsys.readouterr().out.splitlines())
 
-    assert 1 == done.returncode, done.stderr
+    assert 1 == status
     for line in lines:
         jsonschema.validate(line, schema(LINE))
     jsonschema.validate(last, schema(LAST))

@@ -15,6 +15,7 @@ from graders.outcome import Outcome
 from graders.process import CheckerError, Deadlines, examine
 from graders.report import by_todo, line_of, passed, total
 from lesson_code.lab.__main__ import FILES, main
+from tests.building import REPOSITORY
 from tests.graders.kept import SOURCES, outcomes, starter
 from tests.processes import gone
 from tests.warm import Parent
@@ -405,10 +406,27 @@ def test_what_cannot_be_judged_is_not_passed() -> None:
     assert "0 of 1 passed, 1 cannot be judged here." == total(skipped)
 
 
+# Runs pytest where the process of the answer is forked, too.
+FORKING = """
+import subprocess, sys
+from types import SimpleNamespace
+import pytest
+from graders import process
+from tests.warm import Program
+start = lambda *words, **settings: Program(sys.argv[1], *words, **settings)
+process.subprocess = SimpleNamespace(Popen=start, DEVNULL=subprocess.DEVNULL, PIPE=subprocess.PIPE)
+sys.exit(pytest.main(sys.argv[2:]))
+"""
+
+
 def _pytest(warm: Parent, *options: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:hypothesispytest"]
-    command += ["graders/lab/as_tests.py"]
-    return warm.run([*command, *options])
+    command = [sys.executable, "-c", FORKING, warm.address, "-q", "graders/lab/as_tests.py"]
+    environment = {
+        **os.environ,
+        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+        "PYTHONPATH": str(REPOSITORY),
+    }
+    return warm.run([*command, *options], cwd=REPOSITORY, env=environment)
 
 
 def test_pytest_grades_an_answer(tmp_path: Path, warm: Parent) -> None:

@@ -2,24 +2,25 @@
 
 import csv
 import json
-import os
 import re
-import subprocess
-import sys
+import shlex
 import tomllib
 from pathlib import Path
 
 import pytest
 import yaml
 
+from graders import commands as graders_door
 from graders.collect import COLUMNS
 from graders.units import UNITS
+from lesson_code.lab import __main__ as lab_door
 from tests.building import REPOSITORY
 from tests.graders.test_hand_in import LAST, LINE, STATES
 
 PAGE = (REPOSITORY / "docs" / "teaching.md").read_text(encoding="utf-8")
 CITATION = yaml.safe_load((REPOSITORY / "CITATION.cff").read_text(encoding="utf-8"))
 FILE = UNITS["lab.exercise_1"].file
+DOORS = {"graders": graders_door.main, "lesson_code.lab": lab_door.main}
 # All that version 1.2.0 of the format knows, and what it asks for.
 KNOWN = {
     *("abstract", "authors", "cff-version", "commit", "contact", "date-released", "doi"),
@@ -36,40 +37,36 @@ def commands() -> list[str]:
     return [line[2:] for block in blocks for line in block.splitlines() if line.startswith("$ ")]
 
 
-@pytest.fixture(scope="module")
-def typed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture
+def typed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Path:
     """A folder in which somebody has typed them, one after the other."""
-    folder = tmp_path_factory.mktemp("teaching")
-    for place in (folder, folder / "handed-in" / "ada"):
+    for place in (tmp_path, tmp_path / "handed-in" / "ada"):
         place.mkdir(parents=True, exist_ok=True)
         (place / FILE).write_text("", encoding="utf-8")
-    python = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    monkeypatch.chdir(tmp_path)
     for command in commands():
-        done = subprocess.run(
-            command,
-            shell=True,
-            cwd=folder,
-            env={**os.environ, "PATH": python, "PYTHONPATH": str(REPOSITORY)},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode in (0, 1), done.stderr
-        assert "error:" not in done.stderr
-    return folder
+        words, _, report = command.partition(" > ")
+        python, flag, module, *arguments = shlex.split(words)
+        status = DOORS[module](arguments)
+        said = capsys.readouterr()
+        if report:
+            Path(report).write_text(said.out, encoding="utf-8")
+        assert ("python", "-m") == (python, flag)
+        assert status in (0, 1), said.err
+        assert "error:" not in said.err
+    return tmp_path
 
 
-def test_the_page_s_report_ends_with_a_hand_in(typed: Path) -> None:
-    """In the file that the page names."""
+@pytest.mark.usefixtures("warm_children")
+def test_what_the_page_types_does_what_it_says(typed: Path) -> None:
+    """The report ends with a hand-in, in the file that is named, and a table has the learner."""
     lines = (typed / "report-1.json").read_text(encoding="utf-8").splitlines()
 
-    assert "lab.exercise_1" == json.loads(lines[-1])["unit"]
-
-
-def test_the_page_s_table_is_written(typed: Path) -> None:
-    """With the learner whose folder is there."""
     rows = list(csv.DictReader((typed / "grades.csv").read_text(encoding="utf-8").splitlines()))
 
+    assert "lab.exercise_1" == json.loads(lines[-1])["unit"]
     assert {"ada"} == {row["learner"] for row in rows}
 
 

@@ -11,7 +11,6 @@ import pytest
 from graders.blanks import blanks_of
 from graders.checks import checks_in, unit
 from lesson_code.lab.__main__ import FILES, main
-from tests.building import REPOSITORY
 from tests.graders.kept import SOURCES, kept, outcomes, starter
 
 WRONG_AT_LEAST = {1: 27, 2: 41, 3: 55, 4: 46}
@@ -139,12 +138,12 @@ def test_the_command_copies_what_a_learner_gets(
     assert f"kept    {folder / FILES[2]}" in capsys.readouterr().out.splitlines()
 
 
+@pytest.mark.usefixtures("warm_children")
 def test_a_check_without_a_file_takes_the_one_of_this_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Without one it says so in one sentence, and grades nothing."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("PYTHONPATH", str(REPOSITORY))  # the graders' process begins there too
 
     assert 2 == main(["check", "1"])
     assert f"error: there is no file {FILES[1]}; name yours" in capsys.readouterr().err
