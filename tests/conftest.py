@@ -40,6 +40,8 @@ COUNTED = (
     "tests/graders/test_answers.py::test_a_kept_answer_is_judged_as_it_should_be[notebook-",
 )
 WITHOUT_TORCH: list[str] = []
+# A grammar that jsonschema, which notebooks need, compiles for two seconds; no schema here uses it.
+sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 # The marker, or the fixture below whose second value carries it.
 NEEDS_GPU = re.compile(r"\bmark\.gpu\b|\bdevice: torch\.device\b")
 
