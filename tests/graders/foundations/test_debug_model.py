@@ -15,7 +15,7 @@ from graders.checks import checks_in
 from graders.foundations import step_4
 from graders.judging import judge
 from lesson_code.foundations.lab.layout import starter
-from tests.graders.kept import lay_out
+from tests.graders.kept import lay_out, no_traces, remembered_code
 
 SLOW = ("notes_six_repairs", "runs_to_its_end")
 # What mends each defect: text of the starter, and what takes its place.
@@ -79,7 +79,8 @@ def reported(source: str, folder: Path) -> set[str]:
     """The checks that fail on a version; note and program are left to tests of their own."""
     answer = step_4.opened(lay_out("foundations.step_4", source, folder))
     checks = [check for check in checks_in(step_4) if check.run.__name__ not in SLOW]
-    return {c.run.__name__ for c in checks if judge(c, answer, folder).state != "passed"}
+    with no_traces(), remembered_code():
+        return {c.run.__name__ for c in checks if judge(c, answer, folder).state != "passed"}
 
 
 def test_each_repair_touches_its_own_place() -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 from torch.utils.data import DataLoader, Subset
 
 from lesson_site import notebooks
-from tests.graders.kept import changed_in_blank
+from tests.graders.kept import changed_in_blank, no_traces, remembered_digits
 
 NAME = "companion_cells"
 PARAMETERS = 'EPOCHS, CHECKPOINT_EPOCHS, PORTABLE_EPOCHS, DATA = 2, 2, 2, "subset"'
@@ -78,6 +78,8 @@ class Companion:
             contextlib.chdir(self.folder),
             contextlib.redirect_stdout(printed),
             warnings.catch_warnings(),
+            remembered_digits(),
+            no_traces(),
         ):
             warnings.simplefilter("ignore")  # Jupyter shows them and goes on
             try:
