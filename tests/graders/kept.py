@@ -21,7 +21,7 @@ import tempfile
 import textwrap
 import tomllib
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.machinery import SourceFileLoader
