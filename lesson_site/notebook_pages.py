@@ -16,6 +16,7 @@ from markdown import Extension, Markdown
 from markdown.preprocessors import Preprocessor
 
 from lesson_site import notebooks
+from lesson_site.deferred import spare_conversion
 from lesson_site.errors import PageError
 from lesson_site.notebooks import FOLDER, NotebookError
 from lesson_site.page import current_page
@@ -147,4 +148,5 @@ class NotebookPages(Extension):
 
 def makeExtension(**options: Any) -> NotebookPages:  # noqa: N802 - Python-Markdown's name
     """Let ``markdown_extensions: [lesson_site.notebook_pages]`` find the extension."""
+    spare_conversion()
     return NotebookPages(**options)
