@@ -20,7 +20,7 @@ from lesson_site.postbuild.bundle import (
 )
 from lesson_site.postbuild.documents import Document, read_documents
 from lesson_site.postbuild.leftovers import leftover_problems
-from lesson_site.postbuild.links import link_problems, stylesheet_and_script_problems
+from lesson_site.postbuild.links import Links, stylesheet_and_script_problems
 from lesson_site.postbuild.minify import minify_files, minify_pages
 from lesson_site.postbuild.notebook import tidy_notebook
 from lesson_site.postbuild.policy import policy_of, policy_problems, with_policy
@@ -62,11 +62,12 @@ def finish(folder: Path) -> tuple[list[str], list[Size]]:
     drop_unmatched_rules(folder)
     join_sheets(folder)
     documents = read_documents(folder)
+    links = Links(documents, folder)
     sizes = [measure(document, folder) for document in documents]
     problems = [
         *credit_problems(folder),
         *stylesheet_and_script_problems(folder),
-        *(problem for page in documents for problem in _problems(page, documents, folder)),
+        *(problem for page in documents for problem in _problems(page, links)),
         *(problem for size in sizes for problem in size_problems(size)),
     ]
     if not problems:
@@ -77,9 +78,9 @@ def finish(folder: Path) -> tuple[list[str], list[Size]]:
     return problems, sizes
 
 
-def _problems(page: Document, documents: list[Document], folder: Path) -> list[str]:
+def _problems(page: Document, links: Links) -> list[str]:
     return [
-        *link_problems(page, documents, folder),
+        *links.problems(page),
         *leftover_problems(page),
         *policy_problems(page),
     ]

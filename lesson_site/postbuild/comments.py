@@ -1,11 +1,10 @@
 """Scripts as tree-sitter reads them, and without their comments."""
 
-from collections.abc import Iterator
-
 import tree_sitter_javascript
-from tree_sitter import Language, Node, Parser
+from tree_sitter import Language, Node, Parser, Query, QueryCursor
 
 LANGUAGE = Language(tree_sitter_javascript.language())
+COMMENTS = Query(LANGUAGE, "(comment) @comment")
 
 
 def without_comments(script: str) -> str:
@@ -13,7 +12,8 @@ def without_comments(script: str) -> str:
     source = script.encode()
     end = len(source)
     parts = []
-    for comment in reversed(list(_comments(tree_of(script)))):
+    comments = QueryCursor(COMMENTS).captures(tree_of(script)).get("comment", [])
+    for comment in sorted(comments, key=lambda found: found.start_byte, reverse=True):
         start, stop = comment.start_byte, comment.end_byte
         line = source.rfind(b"\n", 0, start) + 1
         if not source[line:start].strip() and source[stop : stop + 1] in (b"\n", b""):
@@ -26,12 +26,3 @@ def without_comments(script: str) -> str:
 def tree_of(script: str) -> Node:
     """A script as tree-sitter reads it."""
     return Parser(LANGUAGE).parse(script.encode()).root_node
-
-
-def _comments(node: Node) -> Iterator[Node]:
-    """The comments below a node, in their order."""
-    for child in node.children:
-        if child.type == "comment":
-            yield child
-        else:
-            yield from _comments(child)

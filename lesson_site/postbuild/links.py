@@ -16,15 +16,40 @@ SCRIPT_IMPORT = re.compile(
 )
 
 
-def link_problems(page: Document, documents: list[Document], folder: Path) -> list[str]:
-    """What is wrong with the addresses on one page."""
-    anchors = {document.path.as_posix(): document.ids for document in documents}
-    problems = []
-    for reference in dict.fromkeys(page.references):
-        problem = _problem(reference, page, anchors, folder)
-        if problem:
-            problems.append(f"{page.path}: {problem}")
-    return problems
+class Links:
+    """What addresses can lead to."""
+
+    def __init__(self, documents: list[Document], folder: Path) -> None:
+        self.anchors = {document.path.as_posix(): document.ids for document in documents}
+        paths = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*")}
+        self.folders = {name for name, path in paths.items() if path.is_dir()}
+        self.files = paths.keys() - self.folders
+
+    def problems(self, page: Document) -> list[str]:
+        """What is wrong with the addresses on one page."""
+        found = (self._problem(each, page) for each in dict.fromkeys(page.references))
+        return [f"{page.path}: {problem}" for problem in found if problem]
+
+    def _problem(self, reference: Reference, page: Document) -> str | None:
+        """What is wrong with one address, and what to do about it; None if it is fine."""
+        address = reference.address
+        parts = urlsplit(address)
+        if parts.netloc:
+            return _foreign(reference)
+        if parts.scheme:
+            allowed = FOLLOWED_SCHEMES if reference.purpose == "link" else FETCHED_SCHEMES
+            fine = parts.scheme in allowed
+            return None if fine else f"{address} can't be used; name a page or a file"
+        if reference.purpose == "form":
+            return f"a form sends to {address}; nothing here receives anything, so take it out"
+        target = target_of(address, page)
+        if target is None:
+            return f"{address} leads out of the site; use a relative link"
+        if target in self.folders:
+            return f"{address} lacks the slash at its end; write {address}/"
+        if target not in self.files:
+            return f"{address} leads nowhere; correct it, or add {target}"
+        return _anchor_problem(address, target, unquote(parts.fragment), self.anchors)
 
 
 def stylesheet_and_script_problems(folder: Path) -> list[str]:
@@ -48,31 +73,6 @@ def target_of(address: str, page: Document) -> str | None:
         return None
     file = unquote(path.removeprefix(page.base))
     return file + "index.html" if file in ("", ".") or file.endswith("/") else file
-
-
-def _problem(
-    reference: Reference, page: Document, anchors: dict[str, set[str]], folder: Path
-) -> str | None:
-    """What is wrong with one address, and what to do about it; None if it is fine."""
-    address = reference.address
-    parts = urlsplit(address)
-    if parts.netloc:
-        return _foreign(reference)
-    if parts.scheme:
-        allowed = FOLLOWED_SCHEMES if reference.purpose == "link" else FETCHED_SCHEMES
-        return (
-            None if parts.scheme in allowed else f"{address} can't be used; name a page or a file"
-        )
-    if reference.purpose == "form":
-        return f"a form sends to {address}; nothing here receives anything, so take it out"
-    target = target_of(address, page)
-    if target is None:
-        return f"{address} leads out of the site; use a relative link"
-    if (folder / target).is_dir():
-        return f"{address} lacks the slash at its end; write {address}/"
-    if not (folder / target).is_file():
-        return f"{address} leads nowhere; correct it, or add {target}"
-    return _anchor_problem(address, target, unquote(parts.fragment), anchors)
 
 
 def _foreign(reference: Reference) -> str | None:

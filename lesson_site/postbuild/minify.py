@@ -7,7 +7,7 @@ closing tags, as what follows in this pass reads them, and lose spacing between 
 """
 
 import re
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 import minify_html
@@ -57,6 +57,7 @@ def minify_css(css: str) -> str:
     return "".join(parts).strip()
 
 
+@cache  # most pages have the same scripts
 def minify_js(script: str, *, module: bool = False) -> str:
     """A script that does the same in fewer bytes.
 
