@@ -2,8 +2,8 @@
 
 mkdocs-jupyter puts JupyterLab's style sheets and scripts into the page, some of which ask other
 hosts, and the code of each cell twice. Here a cell becomes what code, outputs and text are on
-every other page, so that their style serves it. Machinery is folded, and has neither colours nor
-docstrings.
+every other page, so that their style serves it. Machinery, which mkdocs-jupyter leaves out as
+``mkdocs.yml`` asks, is folded, and has neither colours nor docstrings.
 """
 
 import base64
@@ -44,7 +44,6 @@ HEADING = re.compile(r"<h1[^>]*>.*?</h1>", re.S)
 # As `lesson_site.extension` leaves those of pages.
 HEADING_LINK = 'class="headerlink" title="Link to this heading" aria-hidden="true" tabindex="-1"'
 ANCHOR = re.compile(r'<a class="anchor-link" href="([^"]+)">')
-SPAN = re.compile(r"</?span[^>]*>")
 DOCSTRING = re.compile(r'\n +""".*?"""(?=\n)', re.S)
 # Names, operators, punctuation and spaces, in the colour of the text or almost so.
 UNCOLOURED = re.compile(r'<span class="(?:n|nn|o|p|w)">([^<]*)</span>')
@@ -68,7 +67,7 @@ def tidy_notebook(site: Path) -> None:
     where = (run["gpu"], run["processor"], f"PyTorch {run['torch']}", run["date"])
     ran = escape(", ".join(filter(None, where)))
     heading = f'<h1 id="gpu-training">{TITLE}</h1>\n<p>Recorded on {ran}.</p>'
-    cells = {cell["id"]: cell["metadata"] for cell in notebook["cells"]}
+    cells = {cell["id"]: cell for cell in notebook["cells"]}
     parts = CELL.split(content[0])[1:]
     text = "\n".join(
         part
@@ -82,7 +81,7 @@ def tidy_notebook(site: Path) -> None:
     _leave_out_of_search(site)
 
 
-def _cell(name: str, html: str, about: dict[str, Any], site: Path) -> Iterator[str]:
+def _cell(name: str, html: str, cell: dict[str, Any], site: Path) -> Iterator[str]:
     """A cell's text, or its code and its outputs, as HTML of the site."""
     # Here, since a GPU's machine imports this package without the site's tools.
     from lesson_site.printed_tables import text_html
@@ -91,11 +90,13 @@ def _cell(name: str, html: str, about: dict[str, Any], site: Path) -> Iterator[s
     if text:
         yield FENCE.sub(lambda fence: _block(fence[1]), text[1])
         return
+    about = cell["metadata"]
     code = CODE.search(html)
     prompt = PROMPT.search(html)
-    if code and prompt:
-        folded = any(tag.startswith(MACHINERY) for tag in about.get("tags", []))
-        yield _folded(name, code[1]) if folded else _code(name, code[1], prompt[1])
+    if any(tag.startswith(MACHINERY) for tag in about.get("tags", [])):
+        yield _folded(name, "".join(cell["source"]))
+    elif code and prompt:
+        yield _code(name, code[1], prompt[1])
     for output in OUTPUT.finditer(html):
         if output["text"] is not None:
             yield f'<figure class="output">{text_html(unescape(output["text"]).rstrip())}</figure>'
@@ -110,8 +111,8 @@ def _code(name: str, html: str, prompt: str) -> str:
     return f'<figure class="code" id="{name}">{block}<figcaption>{prompt}</figcaption></figure>'
 
 
-def _folded(name: str, html: str) -> str:
-    plain = DOCSTRING.sub("", SPAN.sub("", html)).strip()
+def _folded(name: str, code: str) -> str:
+    plain = DOCSTRING.sub("", escape(code, quote=False)).strip()
     summary = f"{len(plain.splitlines())} lines of machinery, docstrings left out"
     return f'<details id="{name}"><summary>{summary}</summary>{_block(plain)}</details>'
 
