@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
+import pygments
 import yaml
 from markdown import Markdown
 from pygments import highlight
@@ -22,6 +23,7 @@ from lesson_site import printed_tables, runnable
 from lesson_site.differences import Line, added, compare
 from lesson_site.errors import PageError
 from lesson_site.page import current_page
+from lesson_site.remembered import remembered
 from lesson_site.sections import Section, read_section
 from results import recorded
 from results.quantities import in_words
@@ -225,14 +227,17 @@ def _are_texts(values: object) -> bool:
 
 
 def _highlighted(section: Section, marked: list[int] | None = None, kind: str = "added") -> str:
-    formatter: HtmlFormatter[str] = HtmlFormatter(
-        nowrap=False, wrapcode=True, hl_lines=[i + 1 for i in marked or []]
-    )
-    html = highlight(section.text, PythonLexer(), formatter)
-    html = PLAIN.sub(r"\1", html)
+    lines = [i + 1 for i in marked or []]
+    question = ["coloured", pygments.__version__, section.text, lines]
+    html = PLAIN.sub(r"\1", remembered(question, lambda: _coloured(section.text, lines)))
     if kind == "removed":
         html = html.replace('class="hll"', 'class="hll removed"')
     return html.replace('<div class="highlight">', '<div class="language-python highlight">')
+
+
+def _coloured(code: str, marked: list[int]) -> str:
+    formatter: HtmlFormatter[str] = HtmlFormatter(nowrap=False, wrapcode=True, hl_lines=marked)
+    return highlight(code, PythonLexer(), formatter)
 
 
 def _file_link(section: Section, md: Markdown, title: str | None = None) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from markdown import Markdown
+from pygments import highlight
 from pymdownx.superfences import SuperFencesException
 
 from lesson_site import fences
@@ -193,3 +194,30 @@ def test_a_difference_between_equal_sections_is_refused(markdown: Markdown) -> N
         markdown.convert(
             '```lesson-diff before="tiny/before.py:loop" after="tiny/before.py:loop"\n```\n'
         )
+
+
+def test_code_is_coloured_once(markdown: Markdown, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From one build to the next; another text, another mark and another Pygments count."""
+    coloured = []
+
+    def colour(code: str, *rest: Any) -> str:
+        coloured.append(code)
+        return highlight(code, *rest)
+
+    monkeypatch.setattr(fences, "highlight", colour)
+    plain = '```lesson-code show="tiny/before.py:loop"\n```'
+    marked = '```lesson-code show="tiny/after.py:loop" new_since="tiny/before.py:loop"\n```'
+
+    pages = [markdown.convert(page) for page in (plain, plain, marked)]
+
+    assert 2 == len(coloured)
+    assert pages[0] == pages[1]
+    assert "hll" in pages[2]
+
+    monkeypatch.setattr("pygments.__version__", "0")
+    assert pages[0] == markdown.convert(plain)
+    assert 3 == len(coloured)
+
+    Path("lesson_code/tiny/before.py").write_text(BEFORE.replace("batches", "steps"))
+    assert "steps" in markdown.convert(plain)
+    assert 4 == len(coloured)
