@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, Self
 
@@ -50,8 +50,13 @@ class Source:
 
     @classmethod
     def read(cls, path: Path) -> Self:
-        """The Markdown of a file."""
-        return cls(path.read_text(encoding="utf-8"))
+        """The Markdown of a file; taken apart again only after it has changed."""
+        return cls._of(path.read_text(encoding="utf-8"))
+
+    @classmethod
+    @lru_cache(maxsize=1000)
+    def _of(cls, text: str) -> Self:
+        return cls(text)
 
     @cached_property
     def front_matter(self) -> dict[str, Any]:

@@ -74,7 +74,7 @@ def read(store: Store, root: Path = Path()) -> list[Contribution]:
         FigureError: If one can't be used, or something else lies there.
     """
     files = _files(root / FOLDER)
-    state = tuple((file, file.stat().st_mtime_ns, file.stat().st_size) for file in files)
+    state = tuple((path, at.st_mtime_ns, at.st_size) for path in files for at in [path.stat()])
     return _read(state, store)
 
 

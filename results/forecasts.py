@@ -125,11 +125,20 @@ def _counted(entry: dict[str, object]) -> CountedStep:
 
 
 def figure(name: str, steps: Path = STEPS) -> ForecastFigure:
-    """The forecast of that name.
+    """The forecast of that name; worked out again only after the counts have changed.
 
     Raises:
         ForecastError: If there is none, or its counts or its card can't be read.
     """
+    try:
+        changed = steps.stat().st_mtime_ns
+    except OSError:
+        changed = 0  # whoever reads them says it
+    return _figure_once(name, steps, changed)
+
+
+@lru_cache(maxsize=4096)
+def _figure_once(name: str, steps: Path, _: int) -> ForecastFigure:
     try:
         prefix, of, format, card_id, quantity = name.split(".")
     except ValueError:

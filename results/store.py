@@ -380,7 +380,7 @@ def open_store(root: Path = Path()) -> Store:
         *sorted((root / RESULTS).glob("*/*.json")),
     ]
     try:
-        state = tuple((file, file.stat().st_mtime_ns, file.stat().st_size) for file in files)
+        state = tuple((path, at.st_mtime_ns, at.st_size) for path in files for at in [path.stat()])
     except OSError as problem:
         raise FigureError(f"can't read {problem.filename}: {problem.strerror}") from None
     return _read(state)

@@ -213,7 +213,10 @@ def loop_of(choice: Choice, corner: Corner, own: Own, card: Card, model: Model) 
     )
 
 
+_simulated = lru_cache(maxsize=256)(simulate)  # a page and the whole lesson show the same loops
+
+
 def runs_of(choice: Choice, own: Own) -> dict[Corner, Run]:
     """The loop at every corner of its band."""
     card, model = read_cards()[choice.card], read_models()[choice.model]
-    return {corner: simulate(loop_of(choice, corner, own, card, model)) for corner in CORNERS}
+    return {corner: _simulated(loop_of(choice, corner, own, card, model)) for corner in CORNERS}

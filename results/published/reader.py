@@ -83,7 +83,7 @@ def read_topics(folder: Path = FOLDER) -> dict[str, tuple[Group, ...]]:
         PublishedError: As ``read``.
     """
     files = [*sorted(folder.rglob("*.toml")), *sorted((folder / "tables").glob("*.json"))]
-    state = tuple((str(file), file.stat().st_mtime_ns, file.stat().st_size) for file in files)
+    state = tuple((str(path), at.st_mtime_ns, at.st_size) for path in files for at in [path.stat()])
     return _read_topics(folder, date.today().isoformat(), state)
 
 

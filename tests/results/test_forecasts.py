@@ -1,5 +1,6 @@
 """A forecast by name is the formula's, for the counts that the file has."""
 
+import os
 import re
 from pathlib import Path
 
@@ -45,6 +46,16 @@ def of(name: str, steps: Path) -> ForecastFigure:
 def test_what_is_written_is_read(steps: Path) -> None:
     """Counts survive the file."""
     assert HALF == read_steps(steps)["heavy", "float16"].step
+
+
+def test_changed_counts_are_read_again(steps: Path) -> None:
+    """A forecast that was asked for before is that of the new counts."""
+    before = of("heavy.float32.t4.launches", steps)
+
+    write_steps([CountedStep("heavy", "a heavy step", 32, LIGHT)], "2.15.0", steps)
+    os.utime(steps, ns=(0, 0))
+
+    assert (100.0, 30.0) == (before.value, of("heavy.float32.t4.launches", steps).value)
 
 
 def test_time(steps: Path) -> None:
