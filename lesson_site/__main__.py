@@ -5,11 +5,10 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from lesson_site import notebooks, recordings
+from lesson_site import notebooks
 from lesson_site.errors import PageError
 from lesson_site.live import LiveError
 from lesson_site.live import serve as serve_live
-from lesson_site.mission.payload import write_payload
 from lesson_site.notebooks import NotebookError
 from lesson_site.postbuild import SiteError, finish
 from lesson_site.postbuild.sizes import size_table
@@ -140,6 +139,8 @@ def _live(arguments: argparse.Namespace) -> list[str]:
 def _record(arguments: argparse.Namespace) -> list[str]:
     if bool(arguments.targets) == arguments.all:
         return ["name what to record, or give --all"]
+    from lesson_site import recordings  # here alone, as `finish` is called more often
+
     problems = []
     with recordings.Printers() as printers:
         for target in arguments.targets or recorded_targets(arguments.device):
@@ -163,6 +164,8 @@ def _notebook(arguments: argparse.Namespace) -> list[str]:
 
 
 def _mission(_: argparse.Namespace) -> list[str]:
+    from lesson_site.mission.payload import write_payload
+
     print(write_payload())
     return []
 

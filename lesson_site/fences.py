@@ -22,6 +22,7 @@ from pygments.lexers.python import PythonLexer
 from lesson_site import printed_tables, runnable
 from lesson_site.differences import Line, added, compare
 from lesson_site.errors import PageError
+from lesson_site.markdown_source import read_yaml
 from lesson_site.page import current_page
 from lesson_site.remembered import remembered
 from lesson_site.sections import Section, read_section
@@ -203,7 +204,7 @@ def compare_sections(source: str, options: Options, md: Markdown) -> str:
 
 def _comparison_of(source: str) -> dict[str, Any]:
     """The body of a comparison, whose parts are of the right kinds."""
-    body = yaml.safe_load(source)
+    body = read_yaml(source)
     if not isinstance(body, dict) or body.keys() != {"before", "after", "labels", "reasons"}:
         raise PageError("its body has before, after, labels and reasons, and nothing else")
     for name in ("before", "after"):

@@ -10,10 +10,25 @@ from typing import Any, Self
 import yaml
 
 PAGES = Path("docs")
+FAST = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 FRONT_MATTER = re.compile(r"\A---\n(.*?\n)---\n", re.DOTALL)
 FENCE = re.compile(r"^\s*(?P<mark>`{3,}|~{3,})\s*(?P<kind>[\w-]*)(?P<options>.*)$")
 OPTION = re.compile(r"""(?P<key>\w+)=(?P<quote>["'])(?P<value>.*?)(?P=quote)""")
 HEADING = re.compile(r"^(?P<marks>#{1,6}) (?P<title>.+?)(?: \{ *(?:#(?P<anchor>[\w-]+))?.*\})?$")
+
+
+def read_yaml(text: str) -> Any:
+    """What a text in YAML says.
+
+    libyaml reads it, where it is there; what is wrong says the slower reader in either case.
+
+    Raises:
+        yaml.YAMLError: If it is no YAML.
+    """
+    try:
+        return yaml.load(text, FAST)
+    except yaml.YAMLError:
+        return yaml.safe_load(text)
 
 
 @dataclass(frozen=True)
@@ -62,7 +77,7 @@ class Source:
     def front_matter(self) -> dict[str, Any]:
         """What is before the page, between two lines of dashes."""
         found = FRONT_MATTER.match(self.text)
-        return (yaml.safe_load(found[1]) if found else None) or {}
+        return (read_yaml(found[1]) if found else None) or {}
 
     @property
     def body(self) -> str:

@@ -16,7 +16,7 @@ from markdown.inlinepatterns import InlineProcessor
 from markdown.treeprocessors import Treeprocessor
 
 from lesson_site.errors import PageError
-from lesson_site.markdown_source import Source
+from lesson_site.markdown_source import Source, read_yaml
 from lesson_site.numbering import WHOLE, pages_below, section_of, sections
 from lesson_site.page import current_page
 from lesson_site.sections import SectionError, read_section
@@ -53,7 +53,7 @@ def _weigh(kind: str, options: dict[str, str], body: str) -> tuple[int, int, int
         if kind == "lesson-code":
             return len(read_section(options["show"]).lines), 0, 0
         if kind == "lesson-compare":
-            content = yaml.safe_load(body)
+            content = read_yaml(body)
             reasons = " ".join(reason["why"] for reason in content["reasons"])
             # The other column says almost the same, and is read at a glance
             return len(read_section(content["after"]).lines), _words(reasons), 0

@@ -3,7 +3,6 @@
 from html import escape
 from itertools import product
 
-import yaml
 from markdown import Markdown
 from pygments import highlight
 from pygments.formatters.html import HtmlFormatter
@@ -12,6 +11,7 @@ from pygments.lexers.python import PythonLexer
 from lesson_site.differences import added
 from lesson_site.errors import PageError
 from lesson_site.fences import Options, fence
+from lesson_site.markdown_source import read_yaml
 from lesson_site.page import current_page
 from lesson_site.sections import Section, read_section
 from results import recorded
@@ -28,7 +28,7 @@ def switches(source: str, options: Options, md: Markdown) -> str:
     section = read_section(options["code"])
     new = added(read_section(options["without"]).lines, section.lines)
     states = ["".join(state) for state in product("01", repeat=len(new))]
-    sentences = yaml.safe_load(source)
+    sentences = read_yaml(source)
     if not isinstance(sentences, dict) or sorted(map(str, sentences)) != states:
         raise PageError(
             f'its body must have a sentence for each of "{states[0]}" to "{states[-1]}"'

@@ -144,6 +144,7 @@ class Store:
         self.results = list(results)
         self.citations = citations or {}
         self._machines: dict[str | None, list[Result]] = {}
+        self._measured: dict[str, Figure] = {}
 
     def machines(self, case: str | None = None) -> list[Result]:
         """The file that speaks for each machine, as ``one_a_machine`` says."""
@@ -171,6 +172,11 @@ class Store:
         definition = self._definition(name)
         if definition.kind in FIXED:
             return self._fixed(definition)
+        if name not in self._measured:
+            self._measured[name] = self._from_results(definition)
+        return self._measured[name]
+
+    def _from_results(self, definition: Definition) -> Figure:
         for result in self.machines(definition.case):
             estimate = catalogue.value_in(definition, result.cases)
             if estimate is not None:

@@ -42,7 +42,7 @@ from pymdownx.blocks.block import Block, type_integer
 
 from lesson_site.checks.options import Check, read_check
 from lesson_site.errors import PageError
-from lesson_site.markdown_source import in_fences
+from lesson_site.markdown_source import in_fences, read_yaml
 from lesson_site.numbering import WHOLE
 from lesson_site.page import Page, current_page, line_of
 from lesson_site.sections import Section, SectionError
@@ -119,7 +119,7 @@ class ReadChecks(Preprocessor):
             last += 1
         try:
             text = "\n".join(line[indent:] for line in lines[first + 1 : last])
-            options = yaml.safe_load(text)
+            options = read_yaml(text)
         except yaml.YAMLError as problem:
             raise PageError(f"its options are no YAML: {' '.join(str(problem).split())}") from None
         check = read_check(start["rest"].strip().removeprefix("|").strip(), options)

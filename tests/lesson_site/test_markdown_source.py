@@ -2,7 +2,11 @@
 
 from pathlib import Path
 
-from lesson_site.markdown_source import Fence, Heading, Source, in_fences, sources
+import pytest
+import yaml
+
+from lesson_site import markdown_source
+from lesson_site.markdown_source import Fence, Heading, Source, in_fences, read_yaml, sources
 
 PAGE = """\
 ---
@@ -93,3 +97,27 @@ def test_every_page_of_a_folder_is_read(tmp_path: Path) -> None:
         path.relative_to(tmp_path).as_posix(): page.title
         for path, page in sources(tmp_path).items()
     }
+
+
+@pytest.mark.parametrize("text", ["a: [1, 2.5, null, 2026-01-02]\nb: |\n  x\n", "", "- é"])
+def test_yaml_says_the_same_with_and_without_libyaml(
+    text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A machine may lack the library."""
+    fast = read_yaml(text)
+
+    monkeypatch.setattr(markdown_source, "FAST", yaml.SafeLoader)
+
+    assert yaml.safe_load(text) == fast == read_yaml(text)
+
+
+@pytest.mark.parametrize("text", ["a: b: c", "[1, 2", "\t- a", "!!python/name:os.system"])
+def test_what_is_wrong_with_yaml_is_said_in_one_way(text: str) -> None:
+    """The library words it otherwise."""
+    with pytest.raises(yaml.YAMLError) as expected:
+        yaml.safe_load(text)
+
+    with pytest.raises(yaml.YAMLError) as problem:
+        read_yaml(text)
+
+    assert str(expected.value) == str(problem.value)
