@@ -19,13 +19,18 @@ from tree_sitter import Query, QueryCursor
 
 from lesson_site.files import write_whole
 from lesson_site.postbuild.comments import LANGUAGE, tree_of
+from lesson_site.postbuild.minify import minify_css
 
 SHEETS = "assets/stylesheets/*.css"
-OUR_SHEETS = ("assets/*.css", "assets/mission/*.css", "assets/elements/*/*.css")
+OUR_SHEETS = (
+    *("assets/*.css", "assets/dress/*.css"),
+    *("assets/mission/*.css", "assets/elements/*/*.css"),
+)
 # What lies in `assets/vendor` brings its own style, or makes no elements.
 SCRIPTS = ("assets/javascripts/*.js", "assets/javascripts/workers/*.js")
 OUR_SCRIPTS = ("assets/lesson.js", "assets/elements/**/*.js")
 DATA = "assets/data/*.json"  # from which scripts make elements
+OURS = Path("assets/style.css")
 JOINED = ("main", "palette")  # in the order in which the theme names them
 SOURCE_MAP = re.compile(r"/\*# sourceMappingURL=[^*]*\*/\s*")
 WORD = re.compile(r"[\w-]+")
@@ -44,7 +49,7 @@ TAB_NAME = re.compile(r"""<input\b[^>]*\bname=["']?(__tabbed_[\w-]+)""")
 # Scripts join some names from two parts, the first of which ends so: `tabbed-control--` and `next`.
 BEGINNING = re.compile(r"[\w-]+(?:--|__)")
 PIECE = re.compile(r""""(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^{};"']+|.""", re.DOTALL)
-NESTING = ("@media", "@supports", "@layer")
+NESTING = ("@media", "@supports", "@layer", "@container")
 INLINE_SCRIPT = re.compile(r"<script\b[^>]*>(.*?)</script>", re.DOTALL)
 VALUE = r"""\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'=<>`]+))"""
 TAG = re.compile(rf"""<([a-zA-Z][\w-]*)((?:\s+[^\s"'<>/=]+(?:{VALUE})?)*)\s*/?>""")
@@ -187,32 +192,35 @@ def drop_unmatched_rules(site: Path) -> None:
 
 
 def join_sheets(site: Path) -> None:
-    """Put the theme's palette at the end of its main sheet, so that pages ask for one file less.
+    """Put the theme's sheets before ours in one file, so that pages ask for two files less.
 
     A second time changes nothing.
     """
-    sheets = [next(site.glob(f"assets/stylesheets/{name}.*.css"), None) for name in JOINED]
-    main, palette = sheets
-    if main is None or palette is None:
+    ours = site / OURS
+    theirs = [next(site.glob(f"assets/stylesheets/{name}.*.css"), None) for name in JOINED]
+    sheets = [sheet for sheet in theirs if sheet is not None]
+    if not sheets or not ours.is_file():
         return
-    joined = [SOURCE_MAP.sub("", sheet.read_text(encoding="utf-8")) for sheet in (main, palette)]
-    write_whole(main, "".join(joined))
-    link = re.compile(rf'<link rel="stylesheet" href="[^"]*{re.escape(palette.name)}">\s*')
+    joined = [SOURCE_MAP.sub("", sheet.read_text(encoding="utf-8")) for sheet in (*sheets, ours)]
+    write_whole(ours, minify_css("".join(joined)))
+    names = "|".join(re.escape(sheet.name) for sheet in sheets)
+    link = re.compile(rf'<link rel="stylesheet" href="[^"]*/(?:{names})">\s*')
     for page in site.rglob("*.html"):
         html = page.read_text(encoding="utf-8")
-        if palette.name in html:
+        if link.search(html):
             write_whole(page, link.sub("", html))
-    palette.unlink()
+    for sheet in sheets:
+        sheet.unlink()
 
 
 def matched(css: str, known: Known) -> str:
     """A style sheet without the rules that match nothing of what is known."""
 
     def kept(rule: Rule) -> str:
-        selectors = [one for one in _split(rule.head, ",") if known.may_match(one)]
+        selectors = [one for one in selectors_of(rule) if known.may_match(one)]
         return f"{','.join(selectors)}{{{rule.body}}}" if selectors else ""
 
-    return _shortened(_rules(css), kept)
+    return _shortened(rules_of(css), kept)
 
 
 def without_properties(css: str, asked: set[str]) -> str:
@@ -227,7 +235,7 @@ def without_properties(css: str, asked: set[str]) -> str:
         ]
         return f"{rule.head}{{{';'.join(lines)}}}" if lines else ""
 
-    return _shortened(_rules(css), kept)
+    return _shortened(rules_of(css), kept)
 
 
 def _shortened(rules: list[Rule], kept: Callable[[Rule], str]) -> str:
@@ -344,8 +352,14 @@ def _attribute(content: list[Any]) -> tuple[str, str, str]:
     return name.value.lower(), operator, str(texts[0]) if texts else ""
 
 
-def _rules(css: str) -> list[Rule]:
+def rules_of(css: str) -> list[Rule]:
+    """The rules of a style sheet."""
     return _parse(iter(PIECE.findall(css)))
+
+
+def selectors_of(rule: Rule) -> list[str]:
+    """The selectors of a rule."""
+    return _split(rule.head, ",")
 
 
 def _parse(pieces: Iterator[str]) -> list[Rule]:

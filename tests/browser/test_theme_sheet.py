@@ -9,6 +9,10 @@ from pathlib import Path
 import material
 from playwright.sync_api import Page
 
+from lesson_site.postbuild.minify import minify_css
+from tests.building import REPOSITORY
+
+OURS = REPOSITORY / "docs/assets/style.css"
 WHOLE = Path(material.__file__).parent / "templates/assets/stylesheets"
 # A state comes and goes, and what is before or after an element is where the element is.
 MATCHING = """([whole, known]) => {
@@ -31,14 +35,17 @@ MATCHING = """([whole, known]) => {
     !known.includes(around + one) && document.querySelector(stateless(one))
   ).map(([around, one]) => around + one);
 }"""
-HANDED_OUT = """() => {
+# Of our own sheet alone, or of the one that the site hands out, in which it follows the theme's.
+SELECTORS = """(ours) => {
   const all = (rules, around) => [...rules].flatMap((rule) => {
     if (rule.selectorText)
       return rule.selectorText.split(/,(?![^(]*\\))/).map((one) => around + one.trim());
     return rule.cssRules ? all(rule.cssRules, around + (rule.conditionText ?? rule.name)) : [];
   });
-  const sheets = [...document.styleSheets].filter(({ href }) => href.includes("/stylesheets/"));
-  return sheets.flatMap(({ cssRules }) => all(cssRules, ""));
+  const sheet = new CSSStyleSheet();
+  if (ours) sheet.replaceSync(ours);
+  const joined = [...document.styleSheets].filter(({ href }) => href.endsWith("/assets/style.css"));
+  return (ours ? [sheet] : joined).flatMap(({ cssRules }) => all(cssRules, ""));
 }"""
 
 
@@ -50,7 +57,9 @@ class Sheet:
         names = ("main.*.min.css", "palette.*.min.css")
         sheets = [next(WHOLE.glob(name)).read_text(encoding="utf-8") for name in names]
         self.whole = "".join(sheets)
-        self.handed_out: list[str] = page.evaluate(HANDED_OUT)
+        self.handed_out: list[str] = page.evaluate(SELECTORS)
+        for one in page.evaluate(SELECTORS, minify_css(OURS.read_text(encoding="utf-8"))):
+            self.handed_out.remove(one)
 
     def lacks(self) -> list[str]:
         """What matches something now, and is not handed out."""

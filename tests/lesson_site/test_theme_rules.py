@@ -114,20 +114,23 @@ def test_a_site_s_pages_and_scripts_say_which_classes_there_are(tmp_path: Path) 
     assert ".a{--d:1;top:0}.b{top:var(--d)}" == first == sheet.read_text(encoding="utf-8")
 
 
-def test_the_palette_joins_the_main_sheet(tmp_path: Path) -> None:
-    """Its rules come last, pages ask for one sheet, and a second time changes nothing."""
+def test_the_themes_sheets_join_ours(tmp_path: Path) -> None:
+    """Its rules come first, pages ask for one sheet, and a second time changes nothing."""
     sheets = tmp_path / "assets/stylesheets"
     sheets.mkdir(parents=True)
-    main = sheets / "main.1.min.css"
-    main.write_text("a{top:0}/*# sourceMappingURL=main.1.css.map */\n", encoding="utf-8")
+    text = "a{top:0}/*# sourceMappingURL=main.1.css.map */\n"
+    (sheets / "main.1.min.css").write_text(text, encoding="utf-8")
     (sheets / "palette.2.min.css").write_text("a{top:1px}", encoding="utf-8")
-    names = ("main.1.min", "palette.2.min")
-    links = [f'<link rel="stylesheet" href="assets/stylesheets/{name}.css">' for name in names]
+    ours = tmp_path / "assets/style.css"
+    ours.write_text("a{top:2px}", encoding="utf-8")
+    names = ("stylesheets/main.1.min", "stylesheets/palette.2.min", "style")
+    links = [f'<link rel="stylesheet" href="assets/{name}.css">' for name in names]
     page = tmp_path / "index.html"
     page.write_text("".join(links), encoding="utf-8")
 
     join_sheets(tmp_path)
     join_sheets(tmp_path)
 
-    assert "a{top:0}a{top:1px}" == main.read_text(encoding="utf-8")
-    assert links[0] == page.read_text(encoding="utf-8")
+    assert "a{top:0}a{top:1px}a{top:2px}" == ours.read_text(encoding="utf-8")
+    assert links[2] == page.read_text(encoding="utf-8")
+    assert [] == list(sheets.iterdir())
