@@ -11,6 +11,7 @@ from lesson_site.live import LiveError
 from lesson_site.live import serve as serve_live
 from lesson_site.notebooks import NotebookError
 from lesson_site.postbuild import SiteError, finish
+from lesson_site.postbuild.dress import SheetError
 from lesson_site.postbuild.sizes import size_table
 from lesson_site.snippets import CoverageError, recorded_targets, shown_sections, untested
 from results.recorded import RecordingError
@@ -19,6 +20,7 @@ from results.store import FigureError
 REFUSALS = (
     PageError,
     SiteError,
+    SheetError,
     CoverageError,
     RecordingError,
     NotebookError,

@@ -1,10 +1,11 @@
 """The pass over the built site: what no Markdown extension can see, since it needs every page.
 
 It packs notebooks, labs and forecast for work elsewhere, gives the executed notebook's page the
-site's own dress, shortens our files and pages, takes what scripts need later out of pages,
-leads old addresses to new ones, drops what no page loads, and what nothing matches from the theme's
-style sheets, checks credits and each page's links, hosts, leftovers and size, and then writes into
-all of them the Content-Security-Policy, and what a shared link shows. A second run changes nothing.
+site's own dress, and each page the style of what is on it, shortens our files and pages, takes what
+scripts need later out of pages, leads old addresses to new ones, drops what no page loads, and what
+nothing matches from the theme's style sheets, which go with ours into one file, checks credits and
+each page's links, hosts, leftovers and size, and then writes into all of them the
+Content-Security-Policy, and what a shared link shows. A second run changes nothing.
 """
 
 from pathlib import Path
@@ -19,6 +20,7 @@ from lesson_site.postbuild.bundle import (
     pack_notebook,
 )
 from lesson_site.postbuild.documents import Document, read_documents
+from lesson_site.postbuild.dress import dress_pages
 from lesson_site.postbuild.leftovers import leftover_problems
 from lesson_site.postbuild.links import Links, stylesheet_and_script_problems
 from lesson_site.postbuild.minify import minify_files, minify_pages
@@ -54,6 +56,7 @@ def finish(folder: Path) -> tuple[list[str], list[Size]]:
     pack_measuring(folder)
     pack_forecast(folder)
     tidy_notebook(folder)
+    dress_pages(folder)
     minify_files(folder)
     move_apart(folder)
     minify_pages(folder)

@@ -10,7 +10,7 @@ from lesson_site.drawings import DRAWINGS
 from tests.building import REPOSITORY
 
 NAMES = sorted(path.stem for path in (REPOSITORY / DRAWINGS).glob("*.svg"))
-STYLE = Path("docs/assets/style.css")
+STYLES = [Path("docs/assets/style.css"), Path("docs/assets/sheets/drawing.css")]
 # Letters have room above and below them that may meet the next line's.
 FLAWS = """() => [...document.querySelectorAll("svg")].map((svg) => {
   const { width, height } = svg.viewBox.baseVal;
@@ -41,7 +41,8 @@ def flaws(browser: Browser) -> dict[str, Any]:
     drawings = "".join((REPOSITORY / DRAWINGS / f"{name}.svg").read_text() for name in NAMES)
     page = browser.new_page(viewport={"width": 390, "height": 800})
     page.set_content(f'<figure class="drawing">{drawings}</figure>')
-    page.add_style_tag(path=REPOSITORY / STYLE)
+    for style in STYLES:
+        page.add_style_tag(path=REPOSITORY / style)
 
     found = dict(zip(NAMES, page.evaluate(FLAWS), strict=True))
 
@@ -63,7 +64,8 @@ def test_forced_colours_take_the_drawings_along(browser: Browser) -> None:
         '<body data-md-color-scheme="default"><p style="color: CanvasText; background: Canvas">'
         f'<figure class="drawing">{drawings}</figure>'
     )
-    page.add_style_tag(path=REPOSITORY / STYLE)
+    for style in STYLES:
+        page.add_style_tag(path=REPOSITORY / style)
     of = "(element) => [getComputedStyle(element).color, getComputedStyle(element).backgroundColor]"
     words, ground = page.locator("p").evaluate(of)
 

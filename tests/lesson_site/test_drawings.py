@@ -48,7 +48,7 @@ def fence(name: str, caption: str = "It <moves>\non.") -> str:
 
 def numbers_in_css() -> dict[str, float]:
     """The font size of each class of text in drawings, in units of the drawing."""
-    css = Path("docs/assets/style.css").read_text(encoding="utf-8")
+    css = Path("docs/assets/sheets/drawing.css").read_text(encoding="utf-8")
     rules = re.findall(r"\.drawing (text|\.[a-z]+) \{[^}]*?font(?:-size)?:[^;}]*?([\d.]+)px", css)
     return {selector.removeprefix("."): float(size) for selector, size in rules}
 
@@ -60,7 +60,7 @@ def text_of(name: str) -> str:
 
 def classes_in_css() -> set[str]:
     """The classes that the style sheet knows inside of drawings."""
-    css = Path("docs/assets/style.css").read_text(encoding="utf-8")
+    css = Path("docs/assets/sheets/drawing.css").read_text(encoding="utf-8")
     selectors = re.findall(r"^\.drawing ([^{]+)\{", css, re.MULTILINE)
     names = {name for selector in selectors for name in re.findall(r"\.([a-z-]+)", selector)}
     return names - {"drawing"}
