@@ -1,10 +1,8 @@
 """A built page, read once: its anchors, what it refers to, its scripts and its visible text."""
 
 import json
-import re
 from dataclasses import dataclass, field
-from functools import lru_cache
-from html import unescape
+from html.parser import HTMLParser
 from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
@@ -20,19 +18,6 @@ DATA_SCRIPT_TYPES = ("application/json", "application/ld+json")
 UNREAD = {"script", "style", "template", "textarea", "pre", "code", "kbd", "samp", "annotation"}
 LOST = Path("404.html")
 VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "wbr"}
-# A quote has a meaning behind an equals sign alone.
-VALUES = r"""[^>=]*(?:=\s*(?:"[^"]*"|'[^']*'|)[^>=]*)*"""
-# Whatever begins with an angle bracket and is no text; scripts and styles end with their own tag.
-MARKUP = re.compile(
-    rf"""<!--.*?(?:-->|\Z)
-    |<[!?][^>]*>
-    |<(?P<verbatim>script|style)(?=[\s/>])(?P<of>{VALUES})>(?P<content>.*?)(?:</(?P=verbatim)\s*>|\Z)
-    |<(?P<start>[a-z][^\s/>]*)(?P<rest>{VALUES})>
-    |</(?P<end>[a-z][^\s/>]*)[^>]*>""",
-    re.IGNORECASE | re.DOTALL | re.VERBOSE,
-)
-ATTRIBUTE = re.compile(r"""([^\s/=][^\s/=]*)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"']\S*)))?""")
-CLOSED = re.compile(r"""(?:^|[\s"'])/$""")
 
 
 @dataclass(frozen=True)
@@ -104,7 +89,8 @@ def read_document(path: Path, html: str, base: str = "/") -> Document:
     """Read one page."""
     document = Document(path, html, base)
     reader = _Reader(document)
-    reader.read(html)
+    reader.feed(html)
+    reader.close()
     document.text = "".join(reader.pieces)
     return document
 
@@ -126,108 +112,63 @@ def _base(folder: Path) -> str:
     return f"{json.loads(lost.config).get('base', '').rstrip('/')}/"
 
 
-class _Reader:
+class _Reader(HTMLParser):
     """Fills a document while it reads the page."""
 
     def __init__(self, document: Document) -> None:
+        super().__init__(convert_charrefs=True)
         self.document = document
         self.pieces: list[str] = []
         self.open: list[str] = []
+        self.script: Attributes | None = None
 
-    def read(self, html: str) -> None:
-        """Everything from the first tag to the last."""
-        end = 0
-        for found in MARKUP.finditer(html):
-            self._text(html[end : found.start()])
-            end = found.end()
-            kind = found.lastgroup
-            if kind == "rest":
-                self._start(*found.group("start", "rest"))
-            elif kind == "end":
-                self._end(found["end"].lower())
-            elif kind == "content":
-                tag, rest = found.group("verbatim", "of")
-                self._start(tag, rest)
-                if tag.lower() == "script":
-                    self._script(found["content"], _attributes(rest))
-                self.open.pop()
-        self._text(html[end:])
+    def updatepos(self, i: int, j: int) -> int:  # noqa: ARG002
+        """Count no lines, which nothing here asks for."""
+        return j
 
-    def _start(self, name: str, rest: str) -> None:
-        element = _element(name, rest)
-        document = self.document
-        document.element_count += 1
-        if not element.closed:
-            self.open.append(element.tag)
-        if element.styled:
-            document.inline_styles.append(f"<{element.tag}>")
-        if element.handles:
-            document.handlers.append(f"<{element.tag}>")
-        document.ids.update(element.ids)
-        document.references += element.references
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        values = {name: value or "" for name, value in attrs}
+        self.document.element_count += 1
+        if tag not in VOID:
+            self.open.append(tag)
+        if tag == "script" and "src" not in values:
+            self.script = values
+        if tag == "style" or "style" in values:
+            self.document.inline_styles.append(f"<{tag}>")
+        if any(name.startswith("on") for name in values):
+            self.document.handlers.append(f"<{tag}>")
+        if values.get("id"):
+            self.document.ids.add(values["id"])
+        if tag == "a" and values.get("name"):
+            self.document.ids.add(values["name"])
+        if not ADDRESSED.isdisjoint(values):
+            self.document.references += _references(tag, values)
 
-    def _end(self, tag: str) -> None:
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.handle_starttag(tag, attrs)
+        if tag not in VOID:
+            self.handle_endtag(tag)
+
+    def handle_endtag(self, tag: str) -> None:
         if tag in self.open:
             while self.open.pop() != tag:
                 pass
+        if tag == "script":
+            self.script = None
 
-    def _text(self, text: str) -> None:
-        if text and UNREAD.isdisjoint(self.open):
-            self.pieces.append(unescape(text))
+    def handle_data(self, data: str) -> None:
+        if self.script is not None:
+            self._script(data, self.script)
+        elif not UNREAD.intersection(self.open):
+            self.pieces.append(data)
 
     def _script(self, text: str, attributes: Attributes) -> None:
-        if "src" in attributes or not text:
-            return
         if attributes.get("type") not in DATA_SCRIPT_TYPES:
             self.document.inline_scripts.append(text)
         elif attributes.get("id") == "__config":
             self.document.config = text
         elif "article" in self.open:
             self.document.data_scripts_in_content += 1
-
-
-@dataclass(frozen=True)
-class _Element:
-    """What the start of an element says.
-
-    Attributes:
-        tag: Its name.
-        closed: Whether it is at its end as well.
-        styled: Whether it carries a style.
-        handles: Whether it carries a script.
-        ids: Its anchors.
-        references: The addresses that it carries.
-    """
-
-    tag: str
-    closed: bool
-    styled: bool
-    handles: bool
-    ids: tuple[str, ...]
-    references: tuple[Reference, ...]
-
-
-@lru_cache(maxsize=20_000)  # most have a tag and a class, as many others have
-def _element(name: str, rest: str) -> _Element:
-    tag = name.lower()
-    values = _attributes(rest)
-    named = (values.get("id"), values.get("name") if tag == "a" else None)
-    return _Element(
-        tag,
-        closed=tag in VOID or CLOSED.search(rest) is not None,
-        styled=tag == "style" or "style" in values,
-        handles=any(name.startswith("on") for name in values),
-        ids=tuple(filter(None, named)),
-        references=() if ADDRESSED.isdisjoint(values) else tuple(_references(tag, values)),
-    )
-
-
-def _attributes(rest: str) -> Attributes:
-    """What is written between the name of a tag and its end."""
-    return {
-        found[1].lower(): unescape(found[2] or found[3] or found[4] or "")
-        for found in ATTRIBUTE.finditer(rest)
-    }
 
 
 def _references(tag: str, attributes: Attributes) -> list[Reference]:
