@@ -22,7 +22,7 @@ from lesson_site.vendor import FOLDER, MEMBERS, pin_of
 
 WORKS = Path(__file__).with_suffix(".toml")
 OURS = {"LICENSE": "MIT, for the code", "LICENSE-TEXT": "CC-BY-4.0, for text and drawings"}
-MADE = ("assets/data/", "assets/dress/", "assets/notebook/")  # by the build, of ours
+MADE = ("assets/data/", "assets/notebook/", "assets/sheets.css")  # by the build, of ours
 # The theme brings them for languages in which no page is.
 UNUSED = "assets/javascripts/lunr"
 

@@ -1,10 +1,11 @@
-"""Each page with the style of what is on it, and no other.
+"""Pages to read without the style of charts, checks and instruments.
 
-``docs/assets/sheets`` has a style sheet for each kind of thing that some pages have and most have
-not: charts, checks, an instrument. While authors preview, a page has them all. In a finished site
-it has those that it needs, joined into one file, so that it asks for one file more; checks, which
-half of the pages have, are a file of their own, which browsers keep from page to page. A sheet's
-first comment says after ``On pages with:`` which elements, classes or attributes ask for it.
+``docs/assets/sheets`` has a style sheet for each kind of thing that some pages have and others have
+not. While authors preview, a page has them all. In a finished site they are joined into one file,
+and a page that needs none of them does not ask for it. It is one file, not one for what each page
+needs: a reader who moves to the next page then has its style already, where a new sheet would come
+after the page. A sheet's first comment says after ``On pages with:`` which elements, classes or
+attributes ask for it.
 """
 
 import re
@@ -15,8 +16,7 @@ from pathlib import Path
 from lesson_site.files import write_whole
 
 SHEETS = Path("assets/sheets")
-JOINED = Path("assets/dress")
-ALONE = ("check",)
+JOINED = Path("assets/sheets.css")
 ASKS = re.compile(r"\A/\*.*?On pages with:(?P<for>.*?)\*/", re.DOTALL)
 LINK = re.compile(
     rf'<link rel="stylesheet" href="(?P<root>[^"]*){SHEETS.as_posix()}/(?P<name>[\w-]+)\.css">\s*'
@@ -28,7 +28,7 @@ class SheetError(ValueError):
 
 
 def dress_pages(site: Path) -> None:
-    """Give each page of ``site`` the sheets that it asks for.
+    """Join the sheets, and name them on the pages of ``site`` that need one of them.
 
     A second time changes nothing.
 
@@ -36,29 +36,21 @@ def dress_pages(site: Path) -> None:
         SheetError: If a sheet does not say what asks for it.
     """
     sheets = {path.stem: path.read_text(encoding="utf-8") for path in site.glob(f"{SHEETS}/*.css")}
-    asks = {name: asked_by(name, css) for name, css in sheets.items()}
+    asks = [asked_by(name, css) for name, css in sheets.items()]
+    order: list[str] = []
     for path in sorted(site.rglob("*.html")) if sheets else ():
         html = path.read_text(encoding="utf-8")
         links = list(LINK.finditer(html))
         if not links:
             continue
-        needed = [link["name"] for link in links if asks[link["name"]](html)]
-        alone = [[name] for name in needed if name in ALONE]
-        others = [name for name in needed if name not in ALONE]
-        files = [_joined(names, sheets, site) for names in [*alone, others] if names]
-        tags = [f'<link rel="stylesheet" href="{links[0]["root"]}{file}">\n' for file in files]
+        tag = f'<link rel="stylesheet" href="{links[0]["root"]}{JOINED.as_posix()}">\n'
         start = links[0].start()
-        write_whole(path, "".join([html[:start], *tags, LINK.sub("", html[start:])]))
+        needed = tag if any(asked(html) for asked in asks) else ""
+        write_whole(path, html[:start] + needed + LINK.sub("", html[start:]))
+        order = [link["name"] for link in links]
+    if order:
+        write_whole(site / JOINED, "\n".join(sheets[name] for name in order))
     shutil.rmtree(site / SHEETS, ignore_errors=True)
-
-
-def _joined(names: list[str], sheets: dict[str, str], site: Path) -> str:
-    """The file in which these sheets are one, written if it is not there."""
-    file = JOINED / f"{'-'.join(names)}.css"
-    if not (site / file).is_file():
-        (site / JOINED).mkdir(exist_ok=True)
-        write_whole(site / file, "\n".join(sheets[name] for name in names))
-    return file.as_posix()
 
 
 def asked_by(name: str, css: str) -> Callable[[str], bool]:

@@ -17,7 +17,7 @@ from lesson_site.postbuild.comments import without_comments
 
 SHEETS = (
     "assets/style.css",
-    "assets/dress/*.css",
+    "assets/sheets.css",
     "assets/mission/mission.css",
     "assets/elements/race/race.css",
 )

@@ -22,10 +22,7 @@ from lesson_site.postbuild.comments import LANGUAGE, tree_of
 from lesson_site.postbuild.minify import minify_css
 
 SHEETS = "assets/stylesheets/*.css"
-OUR_SHEETS = (
-    *("assets/*.css", "assets/dress/*.css"),
-    *("assets/mission/*.css", "assets/elements/*/*.css"),
-)
+OUR_SHEETS = ("assets/*.css", "assets/mission/*.css", "assets/elements/*/*.css")
 # What lies in `assets/vendor` brings its own style, or makes no elements.
 SCRIPTS = ("assets/javascripts/*.js", "assets/javascripts/workers/*.js")
 OUR_SCRIPTS = ("assets/lesson.js", "assets/elements/**/*.js")
