@@ -16,7 +16,7 @@ LOCK = site-lock.txt
 # What pages load when asked; git ignores it, and the site is whole without it.
 VENDORED = docs/assets/vendor/.complete
 
-# Material's notice about the end of its upkeep; what follows from it stands in CONTRIBUTING.md.
+# Material's notice about the end of its upkeep; what follows from it is in CONTRIBUTING.md.
 export NO_MKDOCS_2_WARNING := 1
 
 .DEFAULT_GOAL := help

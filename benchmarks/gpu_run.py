@@ -28,7 +28,7 @@ _LONG = cases.with_compared(("mnist_epoch", "ladder", "loader", "notebook"))
 LONG = tuple(name for name in cases.GPU_NAMES if name in _LONG)
 SHORT = tuple(name for name in cases.GPU_NAMES if name not in _LONG)
 FOLDER = Path("build/gpu")
-# Asked in a process of its own, since whoever asks a GPU for its name keeps some of its memory.
+# Asked in a process of its own, since one that asks a GPU for its name keeps some of its memory.
 WHERE = """
 import torch
 from benchmarks import provenance

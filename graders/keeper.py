@@ -15,8 +15,8 @@ PR_SET_CHILD_SUBREAPER = 36  # from linux/prctl.h
 def keep_house() -> None:
     """Fork: return in the new process, and in this one wait until it is to end.
 
-    That is when it ends by itself, when SIGTERM comes, or when whoever started us has ended. Then
-    everything goes that it has started, and this process.
+    That is when it ends by itself, when SIGTERM comes, or when the process that started us has
+    ended. Then everything goes that it has started, and this process.
     """
     adopt_orphans()
     asker = os.getppid()

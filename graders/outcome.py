@@ -1,4 +1,4 @@
-"""What a check came to. Without PyTorch: whoever only prints it need not wait for its import."""
+"""What a check came to. Without PyTorch: anyone who only prints it need not wait for its import."""
 
 from dataclasses import dataclass
 from typing import Literal

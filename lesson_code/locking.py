@@ -31,7 +31,7 @@ def only_one(mark: Path) -> Iterator[None]:
         try:
             yield
         finally:
-            with suppress(OSError):  # Windows keeps a file that is open, for whoever comes next
+            with suppress(OSError):  # Windows keeps a file that is open, for the next one
                 mark.unlink()
     finally:
         file.close()

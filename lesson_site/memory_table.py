@@ -55,7 +55,7 @@ class StepBytes:
 
     @property
     def together(self) -> int:
-        """All parts, as if they stood at the same time; the weight copies count as saved."""
+        """All parts, as if they were there at the same time; the weight copies count as saved."""
         return sum(
             (self.weights, self.gradients, self.optimizer, self.buffers, self.batch, self.saved)
         )

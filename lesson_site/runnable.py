@@ -7,7 +7,7 @@ site does, and each runs as it lies in the repository, since the page carries th
 one.
 
 What a snippet prints is on the page too, behind a summary: on paper, without JavaScript, and
-for whoever does not want to load Python. The build runs it for that, exactly as the page would.
+for anyone who does not want to load Python. The build runs it for that, exactly as the page would.
 """
 
 import ast

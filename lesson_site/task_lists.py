@@ -11,7 +11,7 @@ An author writes::
 
 Each item becomes a labelled checkbox that nobody can tick; the custom element ``kept-tasks`` wakes
 them up. Ticks are kept under ids made of the list's id and the item's words, so that items can be
-moved; whoever changes the words of an item asks learners to tick it again.
+moved; anyone who changes the words of an item asks learners to tick it again.
 """
 
 import re

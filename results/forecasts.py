@@ -133,7 +133,7 @@ def figure(name: str, steps: Path = STEPS) -> ForecastFigure:
     try:
         changed = steps.stat().st_mtime_ns
     except OSError:
-        changed = 0  # whoever reads them says it
+        changed = 0  # reading them says it
     return _figure_once(name, steps, changed)
 
 

@@ -1,6 +1,6 @@
 """The reader's card in the name of a forecast: ``forecast.mnist_64.float32.card.time``.
 
-Whoever reads chooses a card for the whole site, and the browser puts its forecasts in place. What
+A reader chooses a card for the whole site, and the browser puts its forecasts in place. What
 is written when the site is built holds for the first one.
 """
 

@@ -2,7 +2,7 @@
 
 ResNet-50, checkpointed stage by stage, and a small transformer, block by block, in float32 with
 TF32 off, on a GPU. With checkpointing only the input of each stage is kept; the backward pass
-computes the stage again. The losses of the first two steps stand beside the times: they must agree.
+computes the stage again. The losses of the first two steps are beside the times: they must agree.
 """
 
 from collections.abc import Iterator

@@ -1,7 +1,7 @@
 """relu(x · y + x) on a large tensor: PyTorch as it is, compiled, and as a kernel by hand.
 
 PyTorch runs three kernels, each of which reads and writes whole tensors; fused into one, two
-tensors are read and one is written. The bytes that each way moves stand beside its time.
+tensors are read and one is written. The bytes that each way moves are beside its time.
 """
 
 from collections.abc import Iterator

@@ -84,7 +84,7 @@ async function wake(tag) {
   if (element && !customElements.get(tag)) customElements.define(tag, element);
 }
 
-// These are far down on long pages, or whole in HTML: whoever does not get there need not load them.
+// These are far down on long pages, or whole in HTML: anyone who does not get there need not load them.
 const LATE = [
   "lesson-check",
   ...["interactive-chart", "laptop-challenge", "memory-ledger", "memory-table", "mission-record"],

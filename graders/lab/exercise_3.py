@@ -199,7 +199,7 @@ def keeps_to_start_and_limit(answer: Any) -> None:
             gpu.tried[0] == start,
             f"{start} as the first size that is tried with start={start}",
             gpu.tried[0],
-            "whoever calls may know a size that nearly fits, and the search begins there",
+            "anyone who calls may know a size that nearly fits, and the search begins there",
         )
     gpu = SimulatedGPU(sys.maxsize)
     found = _search(answer, gpu, start=100, limit=50)

@@ -127,7 +127,7 @@ def save_checkpoint(
         torch.save(checkpoint, file)
         file.flush()
         os.fsync(file.fileno())
-    partial.replace(path)  # one step: whoever looks finds the old file or the new one
+    partial.replace(path)  # one step: anyone who looks finds the old file or the new one
 
 
 # --8<-- [end:save]
@@ -143,7 +143,7 @@ def load_checkpoint(
 ) -> tuple[int, float]:
     """Put everything back, and return the finished epoch and its accuracy.
 
-    Model and optimizer exist already, and the model stands on ``device``.
+    Model and optimizer exist already, and the model is on ``device``.
     """
     checkpoint = torch.load(path, map_location=device, weights_only=True)
     model.load_state_dict(checkpoint["model_state_dict"])

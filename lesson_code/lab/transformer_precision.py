@@ -13,7 +13,7 @@ from torch.nn import functional as F
 
 # --8<-- [start:softmax]
 def softmax_by_hand(scores: torch.Tensor) -> torch.Tensor:
-    """The formula as it stands in books."""
+    """The formula as it is in books."""
     powers = scores.exp()
     return powers / powers.sum(-1, keepdim=True)
 

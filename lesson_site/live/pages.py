@@ -131,8 +131,8 @@ class ClosedHandler(JupyterHandler):
 class Door(IdentityProvider):
     """Takes the token on pages alone.
 
-    Jupyter would let whoever sends it reach the kernels from any origin; with the cookie, which is
-    all that works there now, both the origin and the header against forged requests are checked.
+    Jupyter would let anyone who sends it reach the kernels from any origin; with the cookie, which
+    is all that works there now, both the origin and the header against forged requests are checked.
     """
 
     login_handler_class = ClosedHandler

@@ -1,7 +1,7 @@
 """A Jupyter server for one reader: the site and its kernels, from one origin on the loopback.
 
-Whoever gets past its login runs code as the reader. So it takes no settings from elsewhere, answers
-no other origin, and ends every kernel when it ends.
+Anyone who gets past its login runs code as the reader. So it takes no settings from elsewhere,
+answers no other origin, and ends every kernel when it ends.
 """
 
 import os

@@ -37,7 +37,7 @@ FRAME_STEP_UNITS = 10
 
 
 def ticks() -> dict[str, list[tuple[int, str]]]:
-    """Where each axis has its ticks, in bytes, and what stands there; the last ends the axis."""
+    """Where each axis has its ticks, in bytes, and what is there; the last ends the axis."""
     return {
         str(end): [(GB * tick, f"{tick:,}") for tick in range(0, end + 1, step)]
         for end, step in TICKS_GB.items()

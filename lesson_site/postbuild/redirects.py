@@ -1,4 +1,4 @@
-"""Pages at the addresses that sections had while a number stood in them: each leads to its page."""
+"""Pages at the addresses that sections had while a number was in them: each leads to its page."""
 
 from pathlib import Path
 

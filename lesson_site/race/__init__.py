@@ -1,7 +1,7 @@
 """The race of CPU and GPU in the page: the lesson's training step as files that a browser can run.
 
 ``python -m lesson_site race`` writes ``docs/assets/race``: ``graphs.json`` and the ONNX files that
-it lists. They are committed, so no build needs PyTorch. What they promise to whoever runs them:
+it lists. They are committed, so no build needs PyTorch. What they promise to anyone who runs them:
 
 *   **The lesson's code.** A ``training step`` is ``train_step`` of
     ``lesson_code/benchmarks/race.py``, traced with PyTorch's own optimizer: forward pass, loss,

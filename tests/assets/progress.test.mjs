@@ -41,7 +41,7 @@ test("the page opened last is where to go on, without the number that it had the
   assert.equal(whereTheyWere({}), null);
 });
 
-test("whoever went back to a page is led to its heading, and to the furthest page of the same track", () => {
+test("anyone who went back to a page is led to its heading, and to the furthest page of the same track", () => {
   const entries = {
     "gpu-training/a/": { title: "A", at: "2026-11-22T10:00:00Z", place: 1, heading: "half" },
     "gpu-training/c/": { title: "C", at: "2026-11-20T10:00:00Z", place: 3, heading: "end" },

@@ -204,7 +204,7 @@ const CARD = {
   steps: { 256: { 64: [4e4, "40,000 per second", 2e4, 8e4, "20,000 to 80,000"], 16: [1e4, "10,000 per second", 5e3, 2e4, "5,000 to 20,000"] } },
 };
 
-test("a card stands beside the racers with its band, in chart and table", () => {
+test("a card is beside the racers with its band, in chart and table", () => {
   const [series] = forecastSeries(CARD, "width_256");
   const plane = describe([series], { group: "width_256", crossing: null });
 

@@ -69,7 +69,7 @@ test("Stop ends the worker, readies another one, and late messages are not heard
   assert.equal("finished", (await second).end);
 });
 
-test("whoever waits for Python hears how much of it has come, from where the one before left off", async () => {
+test("anyone who waits for Python hears how much of it has come, from where the one before left off", async () => {
   const { runner, workers } = made();
   const [first, second] = [listening(), listening()];
   const outcome = runner.run(JOB, first);

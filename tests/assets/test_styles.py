@@ -15,7 +15,7 @@ COMBINATOR = re.compile(r"\s*[>+~]\s*|\s+")
 
 
 def selectors(css: str) -> list[list[str]]:
-    """Each selector of a sheet, as its parts; what stands in brackets stays in one part."""
+    """Each selector of a sheet, as its parts; what is in brackets stays in one part."""
     found = []
     for head in HEAD.findall(COMMENT.sub("", css)):
         while head != (head := BRACKETS.sub(lambda inner: f"⟨{inner[1]}⟩", head)):

@@ -334,7 +334,7 @@ def test_a_run_for_the_gpu_needs_one(tmp_path: Path, capsys: pytest.CaptureFixtu
 def test_nothing_is_measured_on_a_simulated_gpu(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The job refuses it, and so does whoever reads a file that says so; quick trials are none."""
+    """The job refuses it, and so does a reader of such a file; quick trials are none."""
     there = {**GPU_MACHINE, "gpu": result_file.SIMULATED_GPU}
     monkeypatch.setattr(provenance, "here", lambda quick: {**there, "quick": quick})
     path = tmp_path / "r.json"
@@ -630,7 +630,7 @@ def test_a_wrong_command_is_one_sentence(
 
 
 def test_list_names_every_case(capsys: pytest.CaptureFixture[str]) -> None:
-    """Each case stands there with its first sentence."""
+    """Each case is there with its first sentence."""
     main(["list"])
     lines = capsys.readouterr().out.splitlines()
 

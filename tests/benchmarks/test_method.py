@@ -301,7 +301,7 @@ def test_a_mean_follows_an_outlier(monkeypatch: pytest.MonkeyPatch) -> None:
     assert measured.median == 1.0
 
 
-# What stands beside the time
+# What is beside the time
 
 
 def test_what_the_work_reached_stands_beside_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -356,7 +356,7 @@ def test_precision_switches_are_put_back() -> None:
 
 
 def test_entry_leaves_out_what_is_not_known() -> None:
-    """No key stands in a file with null in it."""
+    """No key is in a file with null in it."""
     assert "loss" not in entry([1.0], "s", device="cpu", loss=None).to_json()
 
 

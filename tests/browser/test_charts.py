@@ -485,7 +485,7 @@ def test_forecasts_are_those_of_the_chosen_card(open_page: Opener) -> None:
 
 
 def test_a_reader_s_gpu_joins_where_a_forecast_stood(open_page: Opener) -> None:
-    """What their file measured stands beside the forecast of it, in drawing and table."""
+    """What their file measured is beside the forecast of it, in drawing and table."""
     figure = {"value": 0.9, "spread": 0, "noisy": False, "text": "900 ms"}
     machine = {"mine": {**MACHINE["mine"], "figures": {"ladder.cuda_resident": figure}}}
     kept = json.dumps(json.dumps(machine))

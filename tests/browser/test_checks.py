@@ -373,7 +373,7 @@ def test_ticks_say_what_the_sentence_had(open_page: Opener) -> None:
 
 
 def test_what_answers_a_check_is_covered_until_then(open_page: Opener) -> None:
-    """It opens with the prediction, closes with a new one, and opens for whoever asks."""
+    """It opens with the prediction, closes with a new one, and opens for anyone who asks."""
     page = open_page()
     told = page.get_by_text("Much more than you think.")
     expect(told).to_be_hidden()
@@ -547,7 +547,7 @@ def test_damaged_state_is_put_aside(open_page: Opener, kept: str) -> None:
 
 def test_a_prediction_about_an_older_question_is_not_shown(open_page: Opener) -> None:
     """If the choice with that number reads differently now, the check asks again."""
-    entry = {"kind": "choice", "value": 2, "text": "what stood there once", "at": AT}
+    entry = {"kind": "choice", "value": 2, "text": "what was there once", "at": AT}
     page = open_page(script=f"localStorage.setItem('{KEY}', '{json.dumps({'choose': entry})}')")
 
     expect(check(page, "choose")).to_have_attribute("data-state", "asking")
@@ -731,7 +731,7 @@ def test_whoever_went_back_is_led_to_the_furthest_page_too(open_page: Opener, co
 
 
 def test_a_forged_address_in_the_record_is_not_followed(open_page: Opener) -> None:
-    """Whatever stands in the storage, the home page leads to pages of this site only."""
+    """Whatever is in the storage, the home page leads to pages of this site only."""
     forged = json.dumps({"javascript:alert(1)/": {"title": "Trap", "at": AT}})
     page = open_page("", script=f"localStorage.setItem('gpu-training.progress.v1', '{forged}')")
 

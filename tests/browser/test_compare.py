@@ -118,7 +118,7 @@ def give_good(page: Page) -> None:
 
 
 def test_every_bad_file_is_refused_in_a_sentence_of_its_own(compare: Page) -> None:
-    """It stands beside the button, in a live region, and nothing is kept."""
+    """It is beside the button, in a live region, and nothing is kept."""
     said = {}
     for kind, (content, sentence) in BAD.items():
         give(compare, content, name=f"{kind}.json")
@@ -132,7 +132,7 @@ def test_every_bad_file_is_refused_in_a_sentence_of_its_own(compare: Page) -> No
 
 
 def test_a_race_is_called_a_browser_and_stands_in_the_table_and_the_chart(compare: Page) -> None:
-    """What computed is named in PyTorch's place, and each value stands in a column of its own."""
+    """What computed is named in PyTorch's place, and each value is in a column of its own."""
     figures = raced()["figures"]
     give(compare, RACED_IN_A_BROWSER.read_bytes())
     expect(message(compare)).to_contain_text(f"is taken in: {len(figures)} figures.")

@@ -241,7 +241,7 @@ def test_sentences_and_charts_of_other_pages_follow_the_card(forecast: Page, sit
 def test_a_page_whose_charts_alone_forecast_follows_the_card(
     page: Page, site: str, address: str
 ) -> None:
-    """The list stands there too; drawing and caption follow it, and the next page does."""
+    """The list is there too; drawing and caption follow it, and the next page does."""
     page.goto(site + address)
 
     page.locator("reader-card select").select_option("h100")
@@ -273,7 +273,7 @@ def test_the_crossing_follows_card_and_host(forecast: Page) -> None:
 
 
 def test_a_race_of_ones_own_is_a_measured_bar(forecast: Page, site: str) -> None:
-    """What the reader's browser raced stands beside the forecast of the same step."""
+    """What the reader's browser raced is beside the forecast of the same step."""
     figure = {"value": 6400.0, "spread": 1.0, "noisy": False, "text": "6,400 per second"}
     machine = {
         **{"at": "2026-11-23T10:00:00.000Z", "label": "Your browser", "file": "race.json"},

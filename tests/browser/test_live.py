@@ -164,13 +164,13 @@ def printed(page: Page, target: str) -> Locator:
 
 
 def instead(page: Page, body: str) -> None:
-    """Let another function stand in the place of ``print_step``."""
+    """Let another function take the place of ``print_step``."""
     code = f"import lesson_code.mission.worked as worked\ndef made_up():\n    {body}\n"
     page.evaluate(INSTEAD, f"{code}worked.print_step = made_up")
 
 
 def test_it_asks_and_then_prints_what_was_recorded(reader: Page, machine: Live) -> None:
-    """The exact code stands in the question, nothing runs before the answer, and it runs then."""
+    """The exact code is in the question, nothing runs before the answer, and it runs then."""
     recorded = recordings.read(STEP)
     assert recorded
     element(reader, STEP).get_by_role("button", name="Run on this machine").click()
@@ -201,7 +201,7 @@ def test_who_declines_runs_nothing(reader: Page) -> None:
 
 
 def test_an_endless_loop_streams_and_is_interrupted(reader: Page) -> None:
-    """Its first line stands on the page while it runs; others wait, and it ends on demand."""
+    """Its first line is on the page while it runs; others wait, and it ends on demand."""
     instead(reader, "print('first')\n    while True: pass")
     press(reader, STEP)
 
@@ -227,7 +227,7 @@ def test_it_works_in_an_empty_folder_of_the_server(reader: Page, built: tuple[Pa
 
 
 def test_an_error_shows_its_text(reader: Page) -> None:
-    """The traceback stands there as text, without a terminal's codes, and markup is text too."""
+    """The traceback is there as text, without a terminal's codes, and markup is text too."""
     instead(reader, "raise ValueError('made up \\x1b[31m<b>red</b>')")
     press(reader, STEP)
 

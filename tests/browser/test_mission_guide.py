@@ -106,7 +106,7 @@ def test_the_first_prediction_is_kept_and_not_judged_before_the_reveal(opened: O
 
 
 def test_the_list_of_steps_says_what_each_act_does_in_its_own_way(opened: Opened) -> None:
-    """Act 1 leaves the record to Act 2, whose reveal stands beside the laptop."""
+    """Act 1 leaves the record to Act 2, whose reveal is beside the laptop."""
     steps = opened(act_one_open()).locator(".mission-steps li")
     status = opened(target_reached()).locator(".mission-status")
 
@@ -400,7 +400,7 @@ def test_without_javascript_the_parts_are_readable(opened: Opened) -> None:
 
 
 def test_on_paper_no_part_is_hidden(opened: Opened) -> None:
-    """Whoever prints the page before the start gets its texts and tables."""
+    """Anyone who prints the page before the start gets its texts and tables."""
     page = opened()
     page.emulate_media(media="print")
 

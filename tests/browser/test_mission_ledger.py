@@ -297,7 +297,7 @@ def test_chart_and_table_hold_the_same_numbers(instrument: Ledger) -> None:
 def test_worked_numbers_come_to_the_row(
     regime: Regime, optimizer: Optimizer, recompute: Recompute, batch: int
 ) -> None:
-    """Each term, worked out as it stands there, is the part's bytes."""
+    """Each term, worked out as it is there, is the part's bytes."""
     sizes = ledger(regime, optimizer, recompute, batch)
     written = terms()[regime]
     counted = {part: written[part] for part, size in sizes.items() if size}

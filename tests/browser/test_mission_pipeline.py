@@ -54,12 +54,12 @@ def expect_shares(page: Page, data: str, transfer: str, compute: str) -> None:
 
 
 def banner(page: Page) -> Locator:
-    """Where the target stands in words."""
+    """Where the target is, in words."""
     return page.locator("pipeline-analyzer .mission-banner")
 
 
 def test_baseline_shows_the_prediction_beside_the_answer(opened: Opener) -> None:
-    """At the baseline the learner's number stands on its time, and leaves with another setting."""
+    """At the baseline the learner's number is on its time, and leaves with another setting."""
     page = opened(act_two_open())
     said = page.locator("pipeline-analyzer [data-said]")
 

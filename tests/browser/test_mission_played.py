@@ -95,7 +95,7 @@ class Keyboard(Mouse):
                 return
             self.page.keyboard.press("Tab")
         at = self.page.evaluate("document.activeElement.outerHTML.slice(0, 120)")
-        raise AssertionError(f"Tab does not come to {one_of}; it stands at {at}")
+        raise AssertionError(f"Tab does not come to {one_of}; it is at {at}")
 
 
 Look = Callable[[str, str], None]

@@ -250,7 +250,7 @@ def test_nothing_is_recorded_from_the_other_world(opened: Opened) -> None:
 
 
 def test_copying_says_whether_it_worked(opened: Opened) -> None:
-    """The text is on the clipboard; where the browser refuses, it stands on the page."""
+    """The text is on the clipboard; where the browser refuses, it is on the page."""
     page = opened(complete(), permissions=["clipboard-read", "clipboard-write"])
     button(page, "Record this configuration").click()
     button(page, "Copy").click()

@@ -56,7 +56,7 @@ def second(browser: Browser, site: str) -> Iterator[Page]:
 
 
 def test_the_right_sentence_opens_act_two_and_shows_the_table(first: Page) -> None:
-    """Three right answers are counted, the components stand in a table, a link leads on."""
+    """Three right answers are counted, the components are in a table, a link leads on."""
     element = reflection(first, 1)
     expect(first.locator("[data-mission-part='act-2']").first).to_have_attribute("inert", "")
 

@@ -267,7 +267,7 @@ def test_a_quiz_that_nobody_answered_says_so(open_page: Opener) -> None:
 
 @pytest.mark.parametrize(("text", "outcome"), [("right", "agreed"), ("wrong", "missed")])
 def test_a_chosen_answer_is_judged(open_page: Opener, text: str, outcome: str) -> None:
-    """What agreed and what was missed stand in the list at once, and after a reload."""
+    """What agreed and what was missed are in the list at once, and after a reload."""
     page = open_page("quiz/")
     item = page.locator("quiz-summary li").first
 

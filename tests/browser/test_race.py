@@ -503,7 +503,7 @@ def save(page: Page, folder: Path) -> dict[str, Any]:
 def test_the_result_file_is_taken_where_machines_are_compared(
     page: Page, site: str, tmp_path: Path
 ) -> None:
-    """Saved here, read by Python, brought there: the same texts stand in the table."""
+    """Saved here, read by Python, brought there: the same texts are in the table."""
     race(page, site, threads=4)
     made = save(page, tmp_path)
     expect(status(page)).to_contain_text("Saved as race-")

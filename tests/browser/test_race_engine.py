@@ -382,7 +382,7 @@ def test_closing_stops_what_is_under_way(window: Page) -> None:
 
 
 def test_a_lost_device_is_told(window: Page, address: str) -> None:
-    """Whoever waits for it hears that it is gone, and so does whoever asks next."""
+    """Anyone who waits for it hears that it is gone, and so does anyone who asks next."""
     take_away = """async (url) => {
       const { env } = await import(url);
       (await env.webgpu.device).destroy();

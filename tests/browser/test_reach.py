@@ -1,4 +1,4 @@
-"""What code in the page can reach, whoever wrote it: no kernel, and no other host."""
+"""What code in the page can reach, no matter who wrote it: no kernel, and no other host."""
 
 import json
 import threading

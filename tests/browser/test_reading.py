@@ -66,7 +66,7 @@ def test_code_and_formulas_need_no_javascript(page_without_javascript: Page, sit
     """The two loops stand side by side, and formulas are MathML."""
     page = page_without_javascript
     page.goto(site + "gpu-training/device-aware-loop/")
-    page.locator(".check-after > summary").first.press("Enter")  # the question stands before them
+    page.locator(".check-after > summary").first.press("Enter")  # the question is before them
 
     assert page.locator(".compare pre").first.is_visible()
     assert 0 == page.locator(".arithmatex:not(:has(math))").count()

@@ -95,7 +95,7 @@ def test_the_choice_is_kept(results: Page, site: str) -> None:
 
 
 def test_no_machine_at_all_is_said(results: Page) -> None:
-    """Empty tables do not stand there without a word."""
+    """Empty tables are not there without a word."""
     for one in results.locator("machine-filter input").all():
         one.uncheck()
 

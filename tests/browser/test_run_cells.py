@@ -314,7 +314,7 @@ def test_a_program_with_one_damaged_bit_is_not_run(page: Page, site: str, built_
 
 
 def test_a_second_snippet_waits_for_the_first(page: Page, site: str) -> None:
-    """One worker serves the page; whoever asks twice is told. Instant navigation led there."""
+    """One worker serves the page; anyone who asks twice is told. Instant navigation led there."""
     page.goto(site + "mission/what-fits/")
     page.evaluate("window.__same_document = true")
     page.locator('.md-nav a[href$="the-model/"]').locator("visible=true").first.click()

@@ -195,7 +195,7 @@ def test_a_marked_source_notes_what_is_called() -> None:
 
 
 def test_a_remembered_digit_is_what_torchvision_makes() -> None:
-    """Whatever was asked before, whoever writes into it; what draws at random is never kept."""
+    """Whatever was asked before, and who writes into it; what draws at random is never kept."""
     steps = [transforms.ToTensor(), transforms.Normalize((0.1,), (0.3,))]
     made = [datasets.MNIST(digits().name, True, transforms.Compose(s)) for s in (steps[:1], steps)]
     noisy = transforms.Compose([*steps, transforms.RandomErasing(p=1.0)])

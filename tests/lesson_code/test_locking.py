@@ -1,4 +1,4 @@
-"""One at a time: others stay out, and whoever is killed holds nobody up."""
+"""One at a time: others stay out, and a process that is killed holds nobody up."""
 
 import errno
 import os

@@ -82,7 +82,7 @@ def test_every_rate_has_a_link() -> None:
 
 
 def test_the_page_names_the_cards_without_points() -> None:
-    """Whoever chooses one learns that nothing was compared on it."""
+    """Anyone who chooses one learns that nothing was compared on it."""
     page = Path("docs/benchmarks/forecast-accuracy.md").read_text(encoding="utf-8")
     compared = {one.point.card for one in accuracy.training()}
     alone = [card.name for id, card in read_cards().items() if id not in compared]

@@ -779,7 +779,7 @@ def test_the_race_of_a_cpu_leaves_out_what_is_missing(monkeypatch: pytest.Monkey
 
 
 def test_the_race_names_the_machine_of_each_kind_and_never_mixes_them() -> None:
-    """Two files at most, PyTorch's and a browser's, and both stand in the source."""
+    """Two files at most, PyTorch's and a browser's, and both are in the source."""
     pytorch = raced({"cpu": {16: 100.0, 64: 200.0}})
     browser = raced({"browser_cpu": {16: 10.0, 64: 20.0}}, gpu="A GPU")
     chart = race.draw(store(browser, pytorch))

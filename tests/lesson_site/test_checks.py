@@ -265,7 +265,7 @@ def test_a_reply_may_be_for_a_range_of_numbers() -> None:
 
 @pytest.mark.parametrize("right", ["7", "0.5", "-3", "1e-4", "6.0e-8", "60_000"])
 def test_numbers_as_yaml_and_python_write_them(right: str) -> None:
-    """JavaScript reads what stands in the attribute as the same number."""
+    """JavaScript reads what is in the attribute as the same number."""
     attribute = check_in(with_options(id="n", kind="number", right=right)).get("right", "")
 
     assert float(right) == float(attribute)

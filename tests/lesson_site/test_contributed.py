@@ -111,7 +111,7 @@ def frames(chart: Chart) -> list[tuple[str, str]]:
 
 
 def test_a_chart_shows_one_file_of_a_card_and_few_cards(store: Store) -> None:
-    """Whoever gives many files takes no more room."""
+    """Anyone who gives many files takes no more room."""
     files = [given("Ada"), given("Eve"), *(given("Bo", f"Card {n}") for n in range(9))]
 
     chart = with_contributed(described("hook", store), files, store.definitions)

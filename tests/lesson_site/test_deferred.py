@@ -52,7 +52,7 @@ def test_a_missing_name_is_missing(module: str) -> None:
 
 
 def test_an_imported_module_stays() -> None:
-    """Whoever has it goes on with it."""
+    """Anyone who has it goes on with it."""
     defer("pathlib")
 
     assert Path is sys.modules["pathlib"].Path

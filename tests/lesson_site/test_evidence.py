@@ -82,7 +82,7 @@ def test_a_page_says_the_best_that_exists(
 
 
 def test_a_measured_sentence_may_name_others_figures(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What others published and what is exact stand beside a measurement."""
+    """What others published and what is exact are beside a measurement."""
     text = "/// measured\n[[measured.time]], [[published.time]], [[exact.count]].\n///"
 
     assert "2 published" in page(text, monkeypatch)

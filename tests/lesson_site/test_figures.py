@@ -380,7 +380,7 @@ def store(definitions: list[Definition]) -> Store:
 def test_a_name_becomes_its_value_linked_to_its_source(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The value stands in the sentence, and a line at the page's end says where it comes from."""
+    """The value is in the sentence, and a line at the page's end says where it comes from."""
     html = page("It takes [[mnist_epoch.cpu]], I say.", store, monkeypatch)
 
     assert f">8.0{NBSP}s</a></span>, I say." in html

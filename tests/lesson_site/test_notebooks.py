@@ -51,7 +51,7 @@ def step(loss):
 
 
 def test_a_blank_is_a_call_for_the_learner(cells: Cells) -> None:
-    """It names itself and its task, and what stood there before stands below it."""
+    """It names itself and its task, and what was there before is below it."""
     expected = (
         'def step(loss):\n    fill_in("3c", "scale it")\n    loss.backward()\n    return loss'
     )
@@ -67,7 +67,7 @@ def test_a_blank_is_filled_in_the_solution(cells: Cells) -> None:
 
 
 def test_the_folded_solution_is_what_fills_the_blanks(cells: Cells) -> None:
-    """In the learner's version it is code; in the solution it stands in the cell itself."""
+    """In the learner's version it is code; in the solution it is in the cell itself."""
     text = f"{BLANK}\n# %% [markdown]\n# Look:\n#\n# {{{{ solution 3 }}}}\n"
 
     assert "Look:\n\n```python\nscaler.scale(loss).backward()\n```" == cells(text)[1]
@@ -283,6 +283,6 @@ def test_a_damaged_notebook_says_so(tmp_path: Path, content: str) -> None:
 
 
 def test_a_missing_notebook_says_how_to_build_it(tmp_path: Path) -> None:
-    """The command stands in the sentence."""
+    """The command is in the sentence."""
     with pytest.raises(NotebookError, match="missing; build it with `python -m lesson_site"):
         notebooks.read(tmp_path / "none.ipynb")

@@ -1,4 +1,4 @@
-"""The time that a page takes to read, and where it stands in its lesson."""
+"""The time that a page takes to read, and where it is in its lesson."""
 
 from pathlib import Path
 

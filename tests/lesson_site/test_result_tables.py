@@ -84,7 +84,7 @@ def tree(html: str) -> ElementTree.Element:
 
 
 def cell(html: str, name: str) -> list[str]:
-    """What stands in the cells of a figure, machine by machine."""
+    """What is in the cells of a figure, machine by machine."""
     found = [td for td in tree(html).iter("td") if td.get("data-figure") == name]
     return ["".join(td.itertext()) for td in found]
 
@@ -98,7 +98,7 @@ def walk(*results: Result, figures: list[Definition] | None = None) -> str:
 
 
 def test_rows_are_figures_and_columns_are_machines() -> None:
-    """Each machine's value stands in its column, with its unit; headings are plain text."""
+    """Each machine's value is in its column, with its unit; headings are plain text."""
     cpu, gpu = machine({"round": entry(8.0, 0.3)}), machine({"round": entry(2.0)}, gpu="A GPU")
     html = walk(gpu, cpu)
 
@@ -266,7 +266,7 @@ def test_a_family_that_nobody_measured_is_one_dash() -> None:
 
 
 def test_families_over_the_same_list_share_a_table() -> None:
-    """What is measured goes across, so that speed and accuracy stand in one row."""
+    """What is measured goes across, so that speed and accuracy are in one row."""
     figures = [
         definition(f"walk.{n}_{what}", f"the {what}: {{n}}", f"walk.{{n}}_{what}", n=n)
         for what in ("time", "height")
@@ -438,7 +438,7 @@ def pages() -> list[str]:
 
 
 def test_every_case_is_on_exactly_one_page() -> None:
-    """Whoever adds a case is told to show it."""
+    """Anyone who adds a case is told to show it."""
     shown = [
         case
         for name in pages()

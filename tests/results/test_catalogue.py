@@ -163,7 +163,7 @@ def test_every_case_keeps_the_rules(name: str, tmp_path: Path) -> None:
 
 
 def may_stand_in_a_file(pattern: str, name: str) -> bool:
-    """Whether a name may stand in a result file."""
+    """Whether a name may be in a result file."""
     return re.search(pattern, name) is not None
 
 

@@ -72,7 +72,7 @@ def test_sweep_cells_are_sorted_by_what_they_were_measured_at() -> None:
 
 
 def test_an_outcome_is_read_or_missing() -> None:
-    """The error that stands beside a time, and nothing where there is none."""
+    """The error that is beside a time, and nothing where there is none."""
     found = entry([2.0], "s", device="cpu", outcome={"relative_error": 1e-7})
     entries = {"matmul": {"n_64.cpu": found}}
 

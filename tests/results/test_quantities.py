@@ -55,7 +55,7 @@ def test_numbers_keep_the_digits_that_their_spread_supports(
 @pytest.mark.parametrize("unit", quantities.UNITS)
 @pytest.mark.parametrize("value", [0.0, 3e-7, 0.0042, 0.5, 17.25, 940_584.0, 4.25e13])
 def test_what_is_written_can_be_read(unit: str, value: float) -> None:
-    """To the digits that stand there, in the base unit; a share in percent."""
+    """To the digits that are there, in the base unit; a share in percent."""
     wanted = 100 * value if unit == "share" else value
     exact = unit in ("count", "plain", "epochs") or wanted > 1e6
     tolerance = {"bytes": 0.5, "megabytes": 0.5, "hundredths_of_gigabytes": 5e6}.get(unit, 0.0)

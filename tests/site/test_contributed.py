@@ -34,7 +34,7 @@ def with_reader(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def _make(root: Path) -> None:
     copy_all(root)
-    shutil.rmtree(root / FOLDER)  # whoever gave something by now
+    shutil.rmtree(root / FOLDER)  # what others gave by now
     result_file.write(contributed(), root / FILE)
     built = build(root / "site", at=root, address=f"http://{HOST}/")
     assert not built.returncode, built.stderr

@@ -75,7 +75,7 @@ def test_what_is_installed_is_what_the_project_needs() -> None:
 
 
 def test_the_table_has_the_statuses_of_the_checker() -> None:
-    """The seven faults stand on the page with the statuses that are checked."""
+    """The seven faults are on the page with the statuses that are checked."""
     rows = dict(re.findall(r"^\| `([\w-]+)` \|.*\| (\d+) \|$", PAGE, re.MULTILINE))
 
     assert STATUSES == rows

@@ -60,7 +60,7 @@ def table(text: str, first_column: str) -> list[list[str]]:
 
 
 def test_the_table_of_containers_has_a_row_for_each_pattern() -> None:
-    """No pattern is left out, and none stands there untested."""
+    """No pattern is left out, and none is there untested."""
     assert list(PATTERNS) == [row[0] for row in table(MODULES, "Pattern")]
 
 

@@ -82,7 +82,7 @@ def test_each_thing_that_the_lesson_assumes_can_be_ticked() -> None:
 
 
 def test_whoever_ticks_all_ten_is_sent_to_the_lesson() -> None:
-    """The way on stands below the list."""
+    """The way on is below the list."""
     _, after = section("ready-for-the-gpu-lesson").split("</kept-tasks>")
 
     assert 10 == len(TASKS)

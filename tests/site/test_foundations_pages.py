@@ -69,7 +69,7 @@ def test_the_way_leads_through_every_page_and_on_to_the_lesson() -> None:
 
 @pytest.mark.parametrize("check", GUESSES)
 def test_a_guess_comes_before_what_answers_it(check: str) -> None:
-    """The check stands above the listing or the output that would give it away."""
+    """The check is above the listing or the output that would give it away."""
     [text] = [text for text in TEXT.values() if f"id: {check}\n" in text]
     asked = text.index(f"id: {check}\n")
 
@@ -90,7 +90,7 @@ def test_one_sentence_a_line(page: str) -> None:
 
 @pytest.mark.parametrize("page", WAY)
 def test_no_measured_number_is_typed_into_an_answer(page: str) -> None:
-    """What a run gave stands behind a name; rates and sizes of an exercise may be typed."""
+    """What a run gave is behind a name; rates and sizes of an exercise may be typed."""
     for answer in re.findall(r"^/// answer\n(.*?)^///$", TEXT[page], re.MULTILINE | re.DOTALL):
         plain = re.sub(r"\[\[.*?\]\]|`.*?`", "", answer)
 

@@ -60,7 +60,7 @@ def test_each_question_is_a_check_before_its_folded_answer(number: int) -> None:
 
 @pytest.mark.parametrize("number", NUMBERS)
 def test_answer_and_summary_lead_to_the_same_part(number: int) -> None:
-    """Whoever missed a question finds the part to reread, with or without JavaScript."""
+    """Anyone who missed a question finds the part to reread, with or without JavaScript."""
     summary = TEXT.split("<quiz-summary markdown>")[1]
     line = summary.splitlines()[number + 1]
 

@@ -37,5 +37,5 @@ def test_every_todo_can_be_ticked_and_has_a_hint_and_a_solution() -> None:
     ],
 )
 def test_the_learner_is_told_how_to_begin(command: str) -> None:
-    """Both commands stand on the page, in a form that can be typed."""
+    """Both commands are on the page, in a form that can be typed."""
     assert f"\n$ {command}\n" in TEXT

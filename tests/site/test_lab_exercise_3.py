@@ -43,7 +43,7 @@ def test_every_todo_is_a_box() -> None:
 
 
 def test_signatures_are_those_of_the_starter() -> None:
-    """What stands between the brackets of a box can be typed as it is."""
+    """What is between the brackets of a box can be typed as it is."""
     for node in ast.parse(STARTER).body:
         if isinstance(node, ast.FunctionDef) and "NotImplementedError" in ast.unparse(node):
             defaults = [""] * (len(node.args.args) - len(node.args.defaults)) + [

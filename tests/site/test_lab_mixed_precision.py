@@ -48,7 +48,7 @@ def test_the_tables_are_recordings(target: str) -> None:
     ],
 )
 def test_the_page_asks_before_it_tells(check: str, output: str) -> None:
-    """Each question stands above the table that answers it."""
+    """Each question is above the table that answers it."""
     assert PAGE.index(f"id: {check}") < PAGE.index(f'of="{output}"')
 
 

@@ -12,7 +12,7 @@ PAGES = sorted(page.name for page in LAB.glob("*.md") if page.name != "index.md"
 
 @pytest.mark.parametrize("page", PAGES)
 def test_every_page_of_the_lab_is_linked(page: str) -> None:
-    """Whoever reads the overview knows what there is."""
+    """Anyone who reads the overview knows what there is."""
     assert f"]({page})" in OVERVIEW or f"]({page}#" in OVERVIEW
 
 

@@ -45,7 +45,7 @@ def test_the_breather_leads_to_the_exercises() -> None:
 
 
 def test_every_question_has_its_answer() -> None:
-    """Whoever asks, answers; and the three check sections ask at least twice."""
+    """Anyone who asks, answers; and the three check sections ask at least twice."""
     for slug, text in TEXT.items():
         questions = text.count("//// check |")
 

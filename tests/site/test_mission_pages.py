@@ -83,7 +83,7 @@ FORBIDDEN = {
     "a bare MFU": r"MFU of (?:its|the) (?:baseline|optimised)",
     "what this place is called": r"mission plan",
 }
-# In one sentence with these words the textbook's two percentages may stand beside the word MFU.
+# In one sentence with these words the textbook's two percentages may be beside the word MFU.
 EXPLAINED = ("accelerator utilisation", "textbook", "impossible", "would be", "cannot", "neither")
 
 

@@ -46,7 +46,7 @@ def test_the_strict_build_says_nothing_but_progress(built_site: Path) -> None:
 
 
 def test_the_sections_are_in_the_navigation_with_their_numbers(built_site: Path) -> None:
-    """Each stands before the title of the page that has it."""
+    """Each is before the title of the page that has it."""
     home = parse(built_site / "gpu-training" / "index.html")
     primary = next(with_class(home, "md-nav--primary"))
     entries = [
@@ -81,7 +81,7 @@ def test_each_page_leads_to_the_next_one(built_site: Path) -> None:
 
 @pytest.mark.parametrize("old", MOVED)
 def test_an_address_with_a_number_leads_to_the_section(built_site: Path, old: str) -> None:
-    """Whoever kept a link, or a bookmark, arrives: by itself, or by the link on the page."""
+    """Anyone who kept a link, or a bookmark, arrives: by itself, or by the link on the page."""
     root = parse(built_site / "gpu-training" / old / "index.html")
     refresh = next(meta for meta in root.iter("meta") if meta.get("http-equiv") == "refresh")
     new = f"../{old.partition('-')[2]}/"
@@ -99,7 +99,7 @@ def test_an_address_with_a_number_leads_to_the_section(built_site: Path, old: st
     ],
 )
 def test_the_page_says_how_many_lines_change(built_site: Path, page_name: str, count: str) -> None:
-    """The count is computed from the two loops, and stands above the reasons."""
+    """The count is computed from the two loops, and is above the reasons."""
     root = parse(built_site / "gpu-training" / page_name / "index.html")
 
     counts = [text_of(element).lower() for element in with_class(root, "compare-count")]
@@ -107,7 +107,7 @@ def test_the_page_says_how_many_lines_change(built_site: Path, page_name: str, c
 
 
 def test_every_python_block_is_shown_code(built_site: Path) -> None:
-    """The lines of each block stand in one file of the rooms that pages show, in this order.
+    """The lines of each block are in one file of the rooms that pages show, in this order.
 
     Of an exercise pages show the solution, without the marks of what learners write.
     """

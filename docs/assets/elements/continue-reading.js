@@ -1,5 +1,5 @@
 // <continue-reading>: turns a link to the lesson's start into one to where the learner was last, and
-// adds one to the furthest page of that track, for whoever went back to look something up. The page's
+// adds one to the furthest page of that track, for anyone who went back to look something up. The page's
 // list of tracks is told how many pages of each were opened.
 
 import { PROGRESS, ROOT, browserRecord, make, readEntries, whereTheyWere } from "./record.js";

@@ -100,7 +100,7 @@ export class KeptTasks extends HTMLElement {
   }
 }
 
-/** The words of the heading that a list stands under. @param {Element} list */
+/** The words of the heading that a list is under. @param {Element} list */
 function headingOf(list) {
   const above = [...document.querySelectorAll("h2, h3, h4")].filter(
     (heading) => heading.compareDocumentPosition(list) & Node.DOCUMENT_POSITION_FOLLOWING,

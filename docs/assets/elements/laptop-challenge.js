@@ -38,10 +38,10 @@ function judged(right, says) {
   return [html("span", { class: `mission-mark ${right ? "right" : "wrong"}` }, first), says.slice(first.length)];
 }
 
-/** Gigabytes as people write them: the unit may stand behind. @param {string} text */
+/** Gigabytes as people write them: the unit may follow. @param {string} text */
 const gigabytes = (text) => readNumber(text.replace(/GB\s*$/i, ""));
 
-/** Which sentences an outcome has: whoever has met the limit needs no hint at it. @param {string} outcome @param {string[]} seen */
+/** Which sentences an outcome has: anyone who has met the limit needs no hint at it. @param {string} outcome @param {string[]} seen */
 const wordsOf = (outcome, seen) => (outcome === "limit_hint" && seen.includes("limit_reached") ? `${outcome}.again` : outcome);
 
 /** A move in the list. @param {import("./mission/state.js").Move} move */
@@ -51,7 +51,7 @@ function written({ control, from, to, before_gb: before, after_gb: after }) {
 }
 
 export class LaptopChallenge extends Instrument {
-  /** The last move that was made here, and where the bar stood before. @type {{n: number, before: Row} | null} */
+  /** The last move that was made here, and where the bar was before. @type {{n: number, before: Row} | null} */
   #last = null;
   #answersChanged = false;
   #total = html("p", { class: "laptop-total" });

@@ -236,7 +236,7 @@ export class LessonCheck extends HTMLElement {
     for (const details of [this.#answer, ...this.#after]) details.open = open;
   }
 
-  /** Whoever opens an answer without predicting may want that everywhere. */
+  /** Anyone who opens an answer without predicting may want that everywhere. */
   #offerAll() {
     const shown = answersShown();
     this.#always.hidden = this.dataset.state === "committed" || !this.#answer.open || this.hasAttribute("answered");

@@ -124,7 +124,7 @@ export class MemoryLedger extends Instrument {
     this.#change(({ act1 }) => {
       act1.controls = after;
       if (!act1.prompts.includes(PROMPTED)) act1.prompts.push(PROMPTED);
-      // Where the bar stands below the controls, what it showed before the change counts as well.
+      // Where the bar is below the controls, what it showed before the change counts as well.
       for (const { optimizer = "", precision } of [before, after])
         if (precision === "fp32" && !act1.seen.includes(optimizer)) act1.seen.push(optimizer);
     });
@@ -346,7 +346,7 @@ function prompt(id, dismiss) {
   const close = html("button", { type: "button", "aria-label": `Dismiss: ${mission.text(`notice.${id}`)}` }, "×");
   close.addEventListener("click", () => {
     dismiss(id);
-    // The button is gone; whoever came by keyboard goes on from another one, or from what follows.
+    // The button is gone; anyone who came by keyboard goes on from another one, or from what follows.
     const next = document.querySelector(".ledger-prompt:not([hidden]) button") ?? document.querySelector(".ledger-peek summary");
     /** @type {HTMLElement | null} */ (next)?.focus();
   });

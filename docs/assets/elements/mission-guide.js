@@ -1,6 +1,6 @@
 // <mission-guide>: where the learner stands, what is locked, and what went wrong with data or storage.
 //
-// It stands at the head of the mission and opens and closes the parts of the page below it, each of
+// It is at the head of the mission and opens and closes the parts of the page below it, each of
 // which says in `data-mission-part` what it waits for. The two questions are checks of the page.
 
 import { CHECKS, MISSION } from "./record.js";
@@ -8,7 +8,7 @@ import { CHANGED, FIRST, OPENS, QUESTIONS, STEPS, button, goTo, html, isOpen, mi
 
 /** @typedef {import("./mission/state.js").State} State */
 
-// Where a part is opened, and what stands there.
+// Where a part is opened, and what is there.
 /** @type {{[need: string]: [id: string, name: string]}} */
 const OPENED_AT = {
   "prediction-1": ["predict-1", "Go to the first prediction"],
@@ -157,7 +157,7 @@ export class MissionGuide extends HTMLElement {
     this.#notices.replaceChildren(...notices);
   }
 
-  /** What stands in storage and cannot be read. @param {string} trouble */
+  /** What is in storage and cannot be read. @param {string} trouble */
   #foreign(trouble) {
     const answer = (/** @type {() => void} */ act) => () => {
       act();
@@ -175,7 +175,7 @@ export class MissionGuide extends HTMLElement {
   }
 }
 
-/** Whether the analyzer stands at settings that do not reach the target. @param {State} state */
+/** Whether the analyzer is at settings that do not reach the target. @param {State} state */
 function leftAgain({ act2: { controls } }) {
   const { payload } = mission;
   if (!payload) return false;

@@ -2,7 +2,7 @@
 
 /** @typedef {import("./own-machine.js").Kept} Kept */
 
-const OWN = "own"; // what stands in data-machine
+const OWN = "own"; // what is in data-machine
 const MISSING = "not in your file";
 
 /** @param {string} tag @param {string} content @param {{[name: string]: string}} attributes */

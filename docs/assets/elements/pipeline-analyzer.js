@@ -1,7 +1,7 @@
 // <pipeline-analyzer>: the Pipeline Breakdown Analyzer, where an iteration's time goes.
 //
 // Its controls are made once; after each change the row of the new configuration is shown. The
-// learner's prediction stands on the baseline alone, since it was about the baseline.
+// learner's prediction is on the baseline alone, since it was about the baseline.
 
 import { recorded } from "./mission/decision.js";
 import { check, radios, stopAt, stops, toggle } from "./mission/controls.js";
@@ -50,7 +50,7 @@ const named = (row, payload) => ({
 export class PipelineAnalyzer extends Instrument {
   /** What changes, by name. @type {{[name: string]: HTMLElement}} */
   #places = {};
-  /** @type {Node[] | undefined} what stands here while the instrument is locked */
+  /** @type {Node[] | undefined} what is here while the instrument is locked */
   #locked;
 
   /** @param {State} state @param {Payload} payload */

@@ -102,7 +102,7 @@ export function repliesTo(to, value) {
 
 /** @typedef {"open" | "agreed" | "missed" | "unjudged"} Outcome */
 
-/** What stands behind a question in the list. @type {{[outcome in Outcome]: string}} */
+/** What is behind a question in the list. @type {{[outcome in Outcome]: string}} */
 export const IN_WORDS = {
   open: "not answered yet",
   agreed: "answered, and you had it",

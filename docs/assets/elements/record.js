@@ -303,7 +303,7 @@ export function progressOf(tasks) {
   return `${tasks.filter(({ done }) => done).length} of ${tasks.length} done`;
 }
 
-// The card for which pages show forecasts: one for the whole site. Whoever shows a forecast asks
+// The card for which pages show forecasts: one for the whole site. Anyone who shows a forecast asks
 // chosenCard(), and again whenever the window hears `card-changed`.
 
 export const FIRST_CARD = "t4"; // the one that Colab lends, and that pages name without JavaScript

@@ -81,7 +81,7 @@ export class RunCell extends HTMLElement {
     else if (!kept) this.#run();
   }
 
-  /** Show the editors; whether a change of the reader's stands in them now. */
+  /** Show the editors; whether a change of the reader's is in them now. */
   #open() {
     this.#opened = true;
     this.#original = originalOf(this.#figure);

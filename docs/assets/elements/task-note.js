@@ -1,4 +1,4 @@
-// A page's task lists as a note in Markdown. Pure: what stands on the page in, the note's text out.
+// A page's task lists as a note in Markdown. Pure: what is on the page in, the note's text out.
 
 import { progressOf } from "./record.js";
 

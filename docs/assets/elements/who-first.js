@@ -1,7 +1,7 @@
 // <who-first data-trainings data-race>: guess which device finishes a training first, then watch.
 //
 // It improves on a closed table with all results. The CPU's lane ends at its time, the GPU's in a
-// window from its earliest to its latest. Whoever asks for less motion sees the end at once.
+// window from its earliest to its latest. Anyone who asks for less motion sees the end at once.
 
 import { GUESSES, holds, pace, verdict, winner } from "./lanes.js";
 import { chosenCard, make } from "./record.js";

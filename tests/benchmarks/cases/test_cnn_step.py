@@ -34,7 +34,7 @@ def test_every_arm_runs_on_the_same_weights_and_images(
 
 
 def test_settings_are_complete(tmp_path: Path, one_thread: None) -> None:
-    """Model, image size, optimizer, batch size and format stand beside the time."""
+    """Model, image size, optimizer, batch size and format are beside the time."""
     [entry] = measured(Plan(tmp_path, quick=True, gpu=None)).values()
 
     assert entry.settings == {

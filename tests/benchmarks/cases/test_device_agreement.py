@@ -15,7 +15,7 @@ def test_the_largest_difference_of_two_runs() -> None:
 
 
 def test_the_same_device_agrees_with_itself(tmp_path: Path, one_thread: None) -> None:
-    """A difference of zero is told as it is, and stands in the samples as the resolution."""
+    """A difference of zero is told as it is, and is in the samples as the resolution."""
     [part] = device_agreement.parts(Plan(tmp_path, quick=True, gpu=torch.device("cpu")))
 
     entries = part.measure()

@@ -37,7 +37,7 @@ def test_every_arm_runs_and_learns(tmp_path: Path, one_thread: None) -> None:
 
 
 def test_settings_say_what_an_arm_computes_in(tmp_path: Path, one_thread: None) -> None:
-    """Autocast's format, loss scaling, TF32 and the batch size stand beside every time."""
+    """Autocast's format, loss scaling, TF32 and the batch size are beside every time."""
     plan = Plan(tmp_path, quick=True, gpu=torch.device("cpu"))
 
     entries = measured(plan, "large")

@@ -47,7 +47,7 @@ def far_peak(*arguments: Any) -> Arm:
 def quick_part(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, one_thread: None
 ) -> Mapping[str, Any]:
-    """The parts of a quick run in which the CPU stands in, with one worker at most."""
+    """The parts of a quick run in which the CPU takes part, with one worker at most."""
     monkeypatch.setattr(os, "cpu_count", lambda: 1)
     monkeypatch.setattr(case, "kind_of", cpu_kind)
     monkeypatch.setattr(case, "peak_product", far_peak)

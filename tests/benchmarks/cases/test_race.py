@@ -27,7 +27,7 @@ def test_every_arm_of_a_machine_is_an_entry_and_every_other_entry_is_a_browser_s
 
 
 def test_a_part_times_the_lesson_s_step_on_both_devices(tmp_path: Path, one_thread: None) -> None:
-    """Steps are chained within a sample, the loss stands beside the time, and samples are told."""
+    """Steps are chained within a sample, the loss is beside the time, and samples are told."""
     part = next(race.parts(Plan(tmp_path, quick=True, gpu=CPU)))
 
     entries = part.measure()
@@ -98,7 +98,7 @@ def test_a_quick_run_tries_a_few_small_cells(tmp_path: Path) -> None:
 
 @pytest.mark.gpu
 def test_the_race_on_a_gpu(tmp_path: Path) -> None:
-    """Both devices learn from the same weights, and events of the GPU stand beside the clock."""
+    """Both devices learn from the same weights, and events of the GPU are beside the clock."""
     entries = next(race.parts(Plan(tmp_path, quick=True))).measure()
     cpu, cuda = entries["width_64.batch_16.cpu"], entries["width_64.batch_16.cuda"]
 

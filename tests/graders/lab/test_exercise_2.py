@@ -1,4 +1,4 @@
-"""Exercise 2: what its checks stand on, and what its page claims."""
+"""Exercise 2: what its checks rest on, and what its page claims."""
 
 import math
 from collections.abc import Callable
@@ -296,7 +296,7 @@ def test_the_report_shows_a_scaler_at_work() -> None:
 
 
 def test_each_gap_is_judged_when_it_is_filled(tmp_path: Path) -> None:
-    """Whoever fills the gaps from top to bottom sees one TODO after the other pass."""
+    """Anyone who fills the gaps from top to bottom sees one TODO after the other pass."""
     filled = {
         "2.1": (
             "    loss = loss_fn(model(x), y)\n\n    # 2.3",

@@ -246,7 +246,7 @@ def test_a_run_of_a_gpu_brings_its_random_state_back(monkeypatch: pytest.MonkeyP
 
 @pytest.mark.filterwarnings("ignore:for .*copying from a non-meta parameter:UserWarning")
 def test_a_resumed_run_leaves_the_step_counter_on_the_cpu(tmp_path: Path) -> None:
-    """On a GPU, for which the meta device stands here, no step waits for it; the moments move."""
+    """On a GPU, in whose place the meta device is here, no step waits for it; the moments move."""
     saved, file = checks._Training(seed=0), tmp_path / "run.pt"
     saved.epochs(1)
     saved.save(SOLUTION, file, 1)

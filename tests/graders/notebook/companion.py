@@ -46,7 +46,7 @@ def cells(
 
 
 def _imported(match: re.Match[str]) -> str:
-    """What stands in the place of a section: everything that its module offers."""
+    """What is in the place of a section: everything that its module offers."""
     module = match["target"].partition(".py")[0].replace("/", ".")
     return f"from {module} import *"
 

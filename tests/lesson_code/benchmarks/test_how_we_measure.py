@@ -24,7 +24,7 @@ def test_without_waiting_the_clock_reads_the_asking() -> None:
 
 
 def test_without_warm_up_the_first_run_pays_for_everything() -> None:
-    """The one-off cost stands in the number."""
+    """The one-off cost is in the number."""
     device = Clockwork()
     seconds = methods.without_warm_up(device.launch, device.wait, device.clock)
 

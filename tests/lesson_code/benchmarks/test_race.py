@@ -17,7 +17,7 @@ def code_of(function: object) -> list[str]:
 
 
 def test_step_is_the_body_of_the_loop_on_the_page() -> None:
-    """Its lines between docstring and return stand in the lesson's loop, one after the other."""
+    """Its lines between docstring and return are in the lesson's loop, one after the other."""
     step = code_of(train_step)
     body = step[step.index("optimizer.zero_grad()") : -1]
     loop = code_of(train_one_epoch)

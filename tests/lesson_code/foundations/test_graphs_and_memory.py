@@ -52,7 +52,7 @@ def test_only_results_that_never_met_backward_keep_memory(situation: str, way: s
 
 
 def test_the_nine_rows_hold_every_way() -> None:
-    """Each way of keeping results stands in the table, and each of the nine rows once."""
+    """Each way of keeping results is in the table, and each of the nine rows once."""
     assert set(KEEP) == {way for _, way in ROWS}
     assert 9 == len(set(ROWS))
 

@@ -130,7 +130,7 @@ def test_the_data_can_be_written_as_json(printed: dict[str, Any]) -> None:
 
 
 def test_the_table_shows_both_factors_and_all_zero_shares(printed: dict[str, Any]) -> None:
-    """Four rows twice, in 72 columns: zeros of float16 and of float32 stand in one column."""
+    """Four rows twice, in 72 columns: zeros of float16 and of float32 are in one column."""
     lines = printed["text"].splitlines()
 
     rows = [line.split() for line in lines if line.startswith(("float32", "all float16"))]

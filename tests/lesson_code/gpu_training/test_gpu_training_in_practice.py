@@ -149,7 +149,7 @@ def _pack_few_images(folder: Path, count: int) -> None:
 
 
 def test_the_loop_in_it_is_the_gpu_loop() -> None:
-    """Every line of `loop_gpu` but the one that prints stands in the script, in the same order."""
+    """Every line of `loop_gpu` but the one that prints is in the script, in the same order."""
     loop = read_section("gpu_training/loop_gpu.py:loop", CODE).lines
     wanted = [line for line in loop if line and "print(" not in line]
 

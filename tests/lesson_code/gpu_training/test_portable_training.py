@@ -340,7 +340,7 @@ def test_a_resumed_run_equals_an_undisturbed_one() -> None:
 
 @pytest.mark.filterwarnings("ignore:for .*copying from a non-meta parameter:UserWarning")
 def test_a_resumed_run_leaves_the_step_counter_on_the_cpu() -> None:
-    """On a GPU, for which the meta device stands here, no step waits for it; the moments move."""
+    """On a GPU, in whose place the meta device is here, no step waits for it; the moments move."""
     train("--epochs 1 --out in_parts")
     meta = torch.device("meta")
     run = portable_training.start_run(meta, amp_dtype=None, conditions={"seed": 0})
@@ -826,7 +826,7 @@ def test_a_place_that_cannot_be_written_to_is_refused(capsys: pytest.CaptureFixt
 def test_a_missing_tensorboard_is_named(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whoever asks for a log learns how to get it."""
+    """Anyone who asks for a log learns how to get it."""
     monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", None)
 
     message = refusal("--device cpu --epochs 1 --log-dir runs", capsys)

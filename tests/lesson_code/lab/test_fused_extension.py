@@ -95,7 +95,7 @@ def test_without_a_cuda_compiler_there_is_no_library(
 def test_a_compiler_that_does_not_know_the_gpu_is_a_reason(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What nvcc says stands in the reason; it was asked for this GPU."""
+    """What nvcc says is in the reason; it was asked for this GPU."""
     nvcc = tmp_path / "nvcc"
     nvcc.write_text('#!/bin/sh\necho "does not know $5" >&2; exit 1\n', encoding="utf-8")
     nvcc.chmod(0o755)

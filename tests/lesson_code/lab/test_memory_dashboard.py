@@ -139,7 +139,7 @@ def test_taking_detach_away_adds_nothing() -> None:
 
 
 def test_the_curve_falls_back_after_every_healthy_step() -> None:
-    """Equal steps, equal peaks; with ``retain_graph`` each peak stands on the one before."""
+    """Equal steps, equal peaks; with ``retain_graph`` each peak is on the one before."""
     peaks = {}
     for loop in ("A", "C"):
         curve = [alive for _, alive in watch_loop(loop).curve]
@@ -321,7 +321,7 @@ def test_without_a_gpu_there_is_no_snapshot(
 def test_the_snapshot_s_curves_are_printed(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Both loops run; peak and end stand in the table, the large changes go to the chart."""
+    """Both loops run; peak and end are in the table, the large changes go to the chart."""
     Allocator(monkeypatch)
     monkeypatch.setattr(memory_dashboard, "choose_device", lambda: torch.device("cpu"))
 

@@ -1,4 +1,4 @@
-"""The values that the mission's pages stand on, one by one.
+"""The values that the mission's pages rest on, one by one.
 
 Bytes and counts are exact, percentages hold to 0.005 points, times to the last digit given.
 """

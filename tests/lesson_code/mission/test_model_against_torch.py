@@ -1,6 +1,6 @@
 """The memory model gives what PyTorch keeps: to the byte where it can be counted without a GPU.
 
-Fake tensors stand on a GPU that is not there: they have shapes and types and no contents.
+Fake tensors are on a GPU that is not there: they have shapes and types and no contents.
 """
 
 import weakref

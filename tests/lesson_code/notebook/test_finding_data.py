@@ -71,6 +71,6 @@ def test_what_is_asked_for_by_name_is_not_replaced(alone: Path, source: str, pro
 
 
 def test_an_unknown_kind_names_the_known_ones() -> None:
-    """The message lists what may stand there."""
+    """The message lists what may be there."""
     with pytest.raises(ValueError, match='DATA is \'all\'; choose "auto", "full"'):
         find_digits("all", Path("data"))

@@ -124,7 +124,7 @@ def test_checksum_covers_everything_else(payload: dict[str, Any]) -> None:
 
 
 def test_keys_are_sorted() -> None:
-    """All keys stand in order, at every level, so that a diff shows only what changed."""
+    """All keys are in order, at every level, so that a diff shows only what changed."""
 
     def ordered(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         keys = [key for key, _ in pairs]

@@ -44,7 +44,7 @@ def test_blank(number: str, i: int, blank: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("number", ["1", "2"])
 def test_sentence_has_room_for_three_blanks(number: str) -> None:
-    """Text stands before, between and after the blanks, and a table follows."""
+    """Text is before, between and after the blanks, and a table follows."""
     sentence = REFLECTIONS[number]["sentence"]
 
     assert len(sentence) == 4

@@ -196,7 +196,7 @@ def test_pipeline_row(key: str) -> None:
 
 @pytest.mark.parametrize("key", PIPELINE)
 def test_pipeline_drawing(key: str) -> None:
-    """The bars' parts end where the formulas say, and both pointers stand at their figures."""
+    """The bars' parts end where the formulas say, and both pointers are at their figures."""
     row, exact = PIPELINE[key], iteration_of(key)
     ends, end = [], Fraction(0)
     for name in ("data", "transfer", "compute", "recompute"):

@@ -236,7 +236,7 @@ def test_number_of_rows(name: str, rows: int) -> None:
 
 
 def test_devices() -> None:
-    """Both budgets stand in decimal GB beside what the card has, labelled."""
+    """Both budgets are in decimal GB beside what the card has, labelled."""
     node, laptop = FOUND["table-contexts"].rows
 
     assert node[2:4] == ("80.0 GB budget; 80 GiB sold = 85.9 GB", "700 W")
@@ -321,7 +321,7 @@ def test_html_holds_the_table(name: str) -> None:
 
 
 def test_walkthrough_leaves_room_for_the_learners_column() -> None:
-    """The walkthrough stands in its element, and a script finds each of its rows by name."""
+    """The walkthrough is in its element, and a script finds each of its rows by name."""
     reader = Reader()
 
     html = PARTS["table-walkthrough"]()
@@ -347,7 +347,7 @@ def test_the_laptops_verdicts_are_those_of_its_table() -> None:
 
 
 def test_walkthrough_says_which_batch_a_row_is_of() -> None:
-    """Memory is that of batch 4, and the ledger of the other rows' batch stands in a note."""
+    """Memory is that of batch 4, and the ledger of the other rows' batch is in a note."""
     note = FOUND["table-walkthrough"].notes[0]
 
     assert "memory is that of batch 4," in note

@@ -1,4 +1,4 @@
-"""The fence of the race: what the element gets, and what stands there without JavaScript."""
+"""The fence of the race: what the element gets, and what is there without JavaScript."""
 
 import json
 import re

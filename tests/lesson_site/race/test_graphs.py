@@ -87,7 +87,7 @@ def models_weights(graph: dict[str, Any]) -> list[tuple[str, torch.nn.Parameter]
 
 @pytest.mark.parametrize("name", GRAPHS)
 def test_file_tells_nothing_of_its_machine(name: str) -> None:
-    """No path, no file of Python and no build of PyTorch stands in the bytes."""
+    """No path, no file of Python and no build of PyTorch is in the bytes."""
     traces = re.findall(rb"/[\w.-]+/|\\\\|\.py\b|site-packages|\+(?:cpu|cu\d)", data_of(name))
 
     assert [] == traces

@@ -79,7 +79,7 @@ def node() -> str:
 
 
 def in_node(script: str, given: object = None) -> Any:
-    """What a script that stands beside the race's modules answers to ``given``."""
+    """What a script that is beside the race's modules answers to ``given``."""
     lines = (
         'import { readFileSync } from "node:fs";',
         'const input = JSON.parse(readFileSync(0, "utf8"));',

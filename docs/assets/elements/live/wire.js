@@ -68,7 +68,7 @@ export function codeOf(target) {
   const { path, name } = TARGET.exec(target)?.groups ?? {};
   if (!path || !name) return undefined;
   const module = `lesson_code.${path.replaceAll("/", ".")}`;
-  // A file whose name begins with a digit can't stand in an import.
+  // A file whose name begins with a digit can't be in an import.
   if (/\.\d/.test(module)) return `from importlib import import_module\nimport_module("${module}").${name}()`;
   return `from ${module} import ${name}\n${name}()`;
 }

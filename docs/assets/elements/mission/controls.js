@@ -28,7 +28,7 @@ export function check(within, name, chosen) {
 }
 
 /**
- * A slider over stops; what it stands at is said in words.
+ * A slider over stops; what it is at is said in words.
  * @param {{name: string, label: string, choices: Choice[], chosen: string,
  *          onChange: (value: string) => void}} options
  */
@@ -52,7 +52,7 @@ export function stops({ name, label, choices, chosen, onChange }) {
   return made;
 }
 
-/** Let a slider stand at what is chosen. @param {HTMLElement} slider @param {Choice[]} choices @param {string | undefined} chosen */
+/** Let a slider be at what is chosen. @param {HTMLElement} slider @param {Choice[]} choices @param {string | undefined} chosen */
 export function stopAt(slider, choices, chosen) {
   const at = choices.findIndex(([value]) => value === chosen);
   const [input, shown] = [slider.querySelector("input"), slider.querySelector("output")];

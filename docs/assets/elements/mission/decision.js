@@ -258,7 +258,7 @@ function otherOf(chapter, { bounds, belongs }) {
   return fill(belongs, { chapter: String(chapter) });
 }
 
-/** What may stand at a place, as the schema describes it; for an unknown key, the known ones. @param {Rules["schema"]} schema @param {string} code @param {Steps} steps */
+/** What may be at a place, as the schema describes it; for an unknown key, the known ones. @param {Rules["schema"]} schema @param {string} code @param {Steps} steps */
 function allowedAt(schema, code, steps) {
   const unknown = code === "E_UNKNOWN";
   /** @type {{[keyword: string]: any}} */
@@ -283,7 +283,7 @@ function stepsTo(pointer, value) {
 const valueAt = (value, steps) =>
   steps.reduce((/** @type {any} */ at, step) => (at && Object.hasOwn(at, step) ? at[step] : undefined), value);
 
-/** What stands at a place; nothing for the whole, and for a key that is missing. @param {unknown} value @param {Steps} steps @param {number} longest */
+/** What is at a place; nothing for the whole, and for a key that is missing. @param {unknown} value @param {Steps} steps @param {number} longest */
 function foundAt(value, steps, longest) {
   const found = valueAt(value, steps);
   return found === undefined || (!steps.length && isObject(value)) ? "" : cut(ascii(found), longest);

@@ -35,7 +35,7 @@ export const restName = (regime) => mission.text(`laptop.rest.${regime}`) || mis
  * The bar.
  * @param {Row} row
  * @param {string} regime
- * @param {Row | null} before where the bar stood before the last move
+ * @param {Row | null} before where the bar was before the last move
  */
 export function bar(row, regime, before) {
   const marks = /** @type {[number, string][]} */ (mission.payload?.ticks[row.axis] ?? []);

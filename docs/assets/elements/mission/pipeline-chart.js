@@ -19,7 +19,7 @@ export const keyOf = ({ prefetch, mixed, checkpointing, batch, tensor_effect }) 
   [prefetch, mixed, checkpointing, batch, tensor_effect].join("/");
 
 /**
- * Which side of its place a label stands on, so that it does not leave the drawing.
+ * Which side of its place a label is on, so that it does not leave the drawing.
  * @param {number} at percent
  */
 export const side = (at) => (at < 20 ? "" : at > 80 ? "end" : "middle");
@@ -156,7 +156,7 @@ function gaugeTick([at, name], radius, css) {
 
 /** @param {number} at @param {string} name @param {number} x */
 function upright(at, name, x) {
-  // Two lines where a label stands at the right, so that it stays inside.
+  // Two lines where a label is at the right, so that it stays inside.
   const words = at > 55 ? name.split(" ") : [name];
   const last = words.length - 1;
   const lines = words.map((word, line) =>

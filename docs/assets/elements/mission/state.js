@@ -97,7 +97,7 @@ class Mission {
   payload = null;
   /** @type {State | null} */
   state = null;
-  /** What stands in the way, as a sentence: data that cannot be had, or a state that cannot be read. */
+  /** What is in the way, as a sentence: data that cannot be had, or a state that cannot be read. */
   trouble = "";
   /** Whether a state that cannot be read stays where it is, so that nothing is written. */
   keepsForeign = false;

@@ -135,7 +135,7 @@ export class Engine {
     return this.#ask({ call: "state" });
   }
 
-  /** End the worker; whoever waits for it is told, and so is whoever asks later. */
+  /** End the worker; anyone who waits for it is told, and so is anyone who asks later. */
   close() {
     this.#end(PROBLEMS.stopped);
   }

@@ -115,7 +115,7 @@ export class Race {
     this.now = now;
     this.engines = new Map(RACERS.map((racer) => [racer, engineOf(racer)]));
     this.#ended = new Promise((_, reject) => (this.#give = reject));
-    this.#ended.catch(() => {}); // whoever waits hears of it
+    this.#ended.catch(() => {}); // anyone who waits hears of it
   }
 
   /** Race until the last size is done or something ends it. @returns {Promise<Outcome>} */

@@ -198,7 +198,7 @@ export class Show {
     this.#enter(end === "hidden" ? "stopped" : end);
     const kept = end === "failed" && points.all.length ? " What was measured so far stays." : "";
     this.#say(sentence + kept);
-    // The verdict stands over the chart; whoever cannot see it hears it here.
+    // The verdict is over the chart; anyone who cannot see it hears it here.
     const verdict = end === "finished" ? this.#verdictOf() : "";
     if (verdict) this.host.status.append(" ", html("span", { class: "race-heard" }, verdict));
     if (this.#keep() && end === "finished") this.host.status.append(KEPT);
@@ -322,7 +322,7 @@ export class Show {
       this.#choose.querySelector("select")?.focus();
     };
     const readable = this.#points.all.some(({ readS }) => readS !== null);
-    // Whoever is at a control must not lose it to a new point.
+    // Anyone who is at a control must not lose it to a new point.
     const offers = this.#withoutGpu && Object.values(this.#forecasts).some((each) => forecastSeries(each, this.#group).length > 0);
     const state = JSON.stringify([groups, this.#group, readable, offers, this.#beside, offers && chosenCard()]);
     if (this.#choose.dataset.drawn === state) return;

@@ -69,7 +69,7 @@ export class CodeBox {
     else Object.assign(this.#box, { value: text, rows: text.split("\n").length });
   }
 
-  /** Go on as an editor with colours; whoever is typing goes on at the same place. @param {CreateEditor} createEditor */
+  /** Go on as an editor with colours; anyone who is typing goes on at the same place. @param {CreateEditor} createEditor */
   colour(createEditor) {
     const old = this.#box;
     const focused = document.activeElement === old;

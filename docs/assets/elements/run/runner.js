@@ -11,7 +11,7 @@
  * @property {string} file the module, relative to lesson_code
  * @property {number} first the section's first line in it, counted from one
  * @property {number} last
- * @property {string} snippet what stands there now
+ * @property {string} snippet what is there now
  * @property {string} lines what runs afterwards
  * @property {{[file: string]: string}} files every module that is needed, with its checksum
  */
