@@ -75,6 +75,8 @@ class Told:
             tried = {mutant.key for mutant, _ in self.fates}
             for key in sorted((listed.keys() & tried) - set(left)):
                 print(f"listed, and no survivor any more: {as_listed(key)}")
+            for key in sorted(listed.keys() - tried) if not sample else ():
+                print(f"listed, and no mutant any more: {as_listed(key)}")
             write(row)
         return 1 if unexplained else 0
 

@@ -1,5 +1,6 @@
 """The tool that looks for what checks overlook: it finds a planted gap, and its lists are true."""
 
+import ast
 import signal
 import threading
 import time
@@ -10,8 +11,8 @@ import pytest
 from graders.checks import Check, require
 from tests.building import REPOSITORY
 from tests.graders.kept import SOURCES
-from tests.mutation import modules, processes
-from tests.mutation.accepted import EQUIVALENT, accepted
+from tests.mutation import modules, processes, table
+from tests.mutation.accepted import EQUIVALENT, accepted, as_listed
 from tests.mutation.mutants import difference, mutants
 from tests.mutation.nursery import Nursery, changed_function
 from tests.mutation.trying import Trial, fates
@@ -222,14 +223,34 @@ def test_a_modules_own_tests_come_first() -> None:
 
 
 @pytest.mark.parametrize("path", sorted(EQUIVALENT.glob("*.toml")), ids=lambda path: path.stem)
-def test_what_is_listed_is_still_a_mutant(path: Path) -> None:
-    """A reason for what nobody can write any more is taken out."""
-    if path.stem in SOURCES:
-        unit = read(path.stem)
-        keys = {mutant.key for mutant in mutants(unit.source, unit.todos)}
-    else:
-        source = modules.file_of(path.stem).read_text(encoding="utf-8")
-        keys = {mutant.key for mutant in modules.mutants_of(source)}
+def test_what_is_listed_is_in_its_function_still(path: Path) -> None:
+    """A reason for lines that are gone is taken out; a run of all mutants names the others."""
+    of_ours = path.stem not in SOURCES
+    source = modules.file_of(path.stem).read_text("utf-8") if of_ours else read(path.stem).source
+    lines = source.splitlines()
+    code = {"": source} | {
+        part.name: "\n".join(
+            line
+            for line in lines[part.lineno - 1 : part.end_lineno]
+            if not line.lstrip().startswith("#")
+        )
+        for part in ast.parse(source).body
+        if isinstance(part, ast.FunctionDef | ast.ClassDef)
+    }
 
-    assert set() == accepted(path.stem).keys() - keys
+    assert [] == [key for key in accepted(path.stem) if key[1] not in code.get(key[0], "")]
     assert all(accepted(path.stem).values())
+
+
+@pytest.mark.parametrize("sample", ["", ", one of 2"])
+def test_a_run_of_all_names_what_is_listed_and_no_mutant(
+    sample: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A run of some can't know."""
+    monkeypatch.setattr(table, "write", str)
+    told = table.Told("foundations.step_2")
+    key = next(iter(accepted(told.name)))
+
+    assert 0 == told.end(1.0, of_all=True, sample=sample)
+    named = f"listed, and no mutant any more: {as_listed(key)}" in capsys.readouterr().out
+    assert (not sample) == named
