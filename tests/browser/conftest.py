@@ -8,7 +8,7 @@ import gzip
 import shutil
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache, partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -24,6 +24,7 @@ from playwright.sync_api import (
     Page,
     Request,
     Response,
+    TimeoutError,
     expect,
     sync_playwright,
 )
@@ -373,7 +374,7 @@ def visit(page: Page, site: str, address: str, look: Look, weights: dict[str, in
         page.on(event, listener)
     answer = page.goto(site + address, wait_until="load")
     if look == LOOKS[0]:  # counts what is loaded late as well; half a second of silence says so
-        page.wait_for_load_state("networkidle")
+        settled(page)
         found.requests = [request.url.removeprefix(site) for request in map(_asked, answers)]
         for answered in answers:
             if answered.url not in weights:
@@ -396,6 +397,16 @@ def visit(page: Page, site: str, address: str, look: Look, weights: dict[str, in
     for event, listener in listeners.items():
         page.remove_listener(event, listener)
     return found
+
+
+def settled(page: Page) -> None:
+    """Wait until a page has asked for nothing for half a second.
+
+    Now and then Chromium does not say so, though every request has its answer; by then all of them
+    have come.
+    """
+    with suppress(TimeoutError):
+        page.wait_for_load_state("networkidle", timeout=10_000)
 
 
 def barriers(page: Page, part: str) -> list[str]:

@@ -244,6 +244,7 @@ def test_without_its_module_or_data_a_chart_says_so(
 def test_pointing_at_a_readers_mark_says_whose_it_is(open_page: Opener) -> None:
     """Name, card, versions and day; the reader's own machine is beside ours and not beside it."""
     page = open_page("readers/")
+    expect(frame(page)).to_be_visible()  # the script has come
     page.locator(".chart-drawing .point.contributed").first.hover()
     expect(readout(page)).to_contain_text("Measured by Ada: Tesla T4, PyTorch 2.15.0, 2026-11-21.")
 

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from lesson_site import recordings
-from tests.browser.conftest import LOOKS, new_context, serving, small_site
+from tests.browser.conftest import LOOKS, new_context, serving, settled, small_site
 from tests.browser.states import expect_accessible
 from tests.building import REPOSITORY
 from tests.live import Live, live
@@ -415,7 +415,8 @@ def test_the_public_site_offers_nothing_of_it(page: Page, built: tuple[Path, str
     """The same files, served by any other server, ask for no part of it."""
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
-    page.goto(built[1], wait_until="networkidle")
+    page.goto(built[1])
+    settled(page)
 
     assert 2 == page.locator("figure[data-runs]").count()
     assert 0 == page.locator("run-on-machine").count()

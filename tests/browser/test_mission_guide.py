@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
 from lesson_site.mission.payload import payload_text
-from tests.browser.conftest import AXE, OF_COLORS, OVERFLOWS, RUN_AXE
+from tests.browser.conftest import AXE, OF_COLORS, OVERFLOWS, RUN_AXE, settled
 from tests.browser.missions import (
     AT,
     COMMIT,
@@ -79,7 +79,7 @@ def test_before_the_first_prediction_nothing_can_be_read_off(opened: Opened) -> 
     assert page.locator("memory-ledger svg").count() == 0
     notice.get_by_role("link").click()
     expect(page.locator("#predict-1")).to_be_focused()
-    page.wait_for_load_state("networkidle")
+    settled(page)
     assert not [url for url in asked if url.endswith((DATA, "mission.css"))]
 
 

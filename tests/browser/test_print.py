@@ -4,6 +4,8 @@ import re
 
 from playwright.sync_api import Page
 
+from tests.browser.conftest import settled
+
 # CSS pixels of A4 within the margins of the style sheet's `@page`.
 WIDTH = 210 - 2 * 20
 HEIGHT = 297 - 2 * 18
@@ -16,7 +18,7 @@ def test_little_paper_stays_empty(page: Page, site: str) -> None:
     """The whole lesson takes about as many pages as its length asks for."""
     page.set_viewport_size({"width": round(WIDTH * PIXELS), "height": round(HEIGHT * PIXELS)})
     page.goto(f"{site}gpu-training/whole-lesson/")
-    page.wait_for_load_state("networkidle")
+    settled(page)
 
     sheets = len(re.findall(rb"/Type\s*/Page\b", page.pdf(format="A4")))
 

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, Request, expect
 
 from results import result_file
-from tests.browser.conftest import LOOKS, OVERFLOWS, barriers, new_context
+from tests.browser.conftest import LOOKS, OVERFLOWS, barriers, new_context, settled
 from tests.browser.states import expect_accessible
 
 PAGE = "benchmarks/race/"
@@ -150,7 +150,7 @@ def test_nothing_is_loaded_before_the_press_and_nothing_from_elsewhere(
     asked: list[Request] = []
     page.on("request", lambda request: asked.append(request))
     play(page, site)
-    page.wait_for_load_state("networkidle")
+    settled(page)
     early = [r.url for r in asked if re.search(r"/race/|onnxruntime", r.url.removeprefix(site))]
 
     press(page)

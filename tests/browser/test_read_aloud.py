@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.conftest import LOOKS, new_context
+from tests.browser.conftest import LOOKS, new_context, settled
 
 PAGES = (
     "",
@@ -84,7 +84,7 @@ def reader(window: Page, site: str) -> Reader:
     @cache
     def read_page(address: str) -> list[Node]:
         window.goto(site + address)
-        window.wait_for_load_state("networkidle")
+        settled(window)
         return read(window)
 
     return read_page

@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from lesson_site.postbuild.documents import read_documents
 from lesson_site.postbuild.sizes import WITHOUT_BUDGET
-from tests.browser.conftest import LOOKS, addresses, new_context
+from tests.browser.conftest import LOOKS, addresses, new_context, settled
 from tests.browser.states import expect_accessible
 
 CLOSED = {"disabled": "", "aria-disabled": "true"}
@@ -76,7 +76,8 @@ def test_the_search_costs_nothing_until_it_is_asked(page: Page, site: str) -> No
     """The search index and its worker are fetched when the reader opens the search, not before."""
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url.removeprefix(site)))
-    page.goto(site, wait_until="networkidle")
+    page.goto(site)
+    settled(page)
 
     assert [] == [url for url in asked if "search" in url]
 
@@ -127,7 +128,8 @@ def test_the_next_page_comes_without_a_new_document(page: Page, site: str) -> No
 
 def test_wide_things_are_measured_once_a_frame(page: Page, site: str) -> None:
     """However often a page changes in it; what is too wide can then be scrolled by keys."""
-    page.goto(site + "gpu-training/device-aware-loop/", wait_until="networkidle")
+    page.goto(site + "gpu-training/device-aware-loop/")
+    settled(page)
 
     asked = page.evaluate("""async () => {
       const frame = () => new Promise(requestAnimationFrame);
@@ -183,7 +185,8 @@ def blocking_ms(browser: Browser, address: str, script: str = "") -> float:
         context.add_init_script(script)
         page = context.new_page()
         browser.start_tracing(page=page, categories=TRACED)
-        page.goto(address, wait_until="networkidle")
+        page.goto(address)
+        settled(page)
         page.evaluate("0")  # comes after a task that still runs
         events = json.loads(browser.stop_tracing())["traceEvents"]
     named = [e for e in events if e["name"] == "thread_name"]

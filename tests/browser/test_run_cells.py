@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, Request, Route, expect
 
 from lesson_site import vendor
-from tests.browser.conftest import LOOKS, REPOSITORY, new_context
+from tests.browser.conftest import LOOKS, REPOSITORY, new_context, settled
 from tests.browser.states import expect_accessible
 from tests.runnable_snippets import printed, runnable
 
@@ -139,7 +139,7 @@ def test_a_snippet_is_run_changed_stopped_and_reset(page: Page, site: str) -> No
     page.on("request", lambda request: asked.append(request))
     page.goto(site + PAGE)
     one = cell(page, COUNT)
-    page.wait_for_load_state("networkidle")
+    settled(page)
     early = [request.url for request in asked if "run" in request.url or "pyodide" in request.url]
     expect(one.get_by_role("button")).to_have_text("Run (loads 6 MB once)")
     expect_accessible(page, "run-cell", "idle", FIGURE)
@@ -204,7 +204,7 @@ def test_what_is_changed_keeps_its_colours(page: Page, site: str) -> None:
     page.on("request", lambda request: asked.append(request.url))
     page.goto(site + PAGE)
     one = cell(page, COUNT)
-    page.wait_for_load_state("networkidle")
+    settled(page)
     early = [address for address in asked if "prism" in address or "code-box" in address]
     one.get_by_role("button").click()
     lines = one.get_by_label("What runs after it")

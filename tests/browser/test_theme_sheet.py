@@ -10,6 +10,7 @@ import material
 from playwright.sync_api import Page
 
 from lesson_site.postbuild.minify import minify_css
+from tests.browser.conftest import settled
 from tests.building import REPOSITORY
 
 OURS = REPOSITORY / "docs/assets/style.css"
@@ -103,7 +104,8 @@ def test_nothing_is_lost_on_pages_of_each_kind(page: Page, site: str) -> None:
     page.goto(site)
     sheet = Sheet(page)
     for address in ("", "lab/exercise-1/", "mission/", "benchmarks/compare/", "404.html"):
-        page.goto(site + address, wait_until="networkidle")
+        page.goto(site + address)
+        settled(page)
         assert [] == sheet.lacks(), address
 
 
