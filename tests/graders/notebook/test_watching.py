@@ -1,5 +1,6 @@
 """What the notebook's checks see, at their edges: other devices, and code that stops."""
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -138,3 +139,11 @@ def test_tensors_are_found_in_lists_too() -> None:
     a, b, c = torch.ones(3)
 
     assert [a, b, c] == list(tensors_in((a, [b, (c, "text")], 1)))
+
+
+def test_of_a_file_nothing_is_known_of_its_run() -> None:
+    """What ran in a notebook's own cells is judged there alone."""
+    notebook.require_run(SimpleNamespace())
+
+    with pytest.raises(notebook.CannotJudgeError):
+        notebook.require_run(SimpleNamespace(FROM_FILE=True))
