@@ -623,6 +623,10 @@ CONTRADICTORY: dict[str, tuple[dict[str, Any], str]] = {
         {"optimizer_state_dict": {"state": {6: {"step": torch.tensor(5.0)}}}},
         "its optimizer has not trained all of the weights",
     ),
+    "an optimizer that has trained another": (
+        {"optimizer_state_dict": {"state": {0: None, "fc1.weight": {"step": torch.tensor(2.0)}}}},
+        "its optimizer has not trained all of the weights",
+    ),
     "squares below zero": (
         {"optimizer_state_dict": {"state": {5: {"exp_avg_sq": torch.full((10,), -1.0)}}}},
         "two more steps lead to no number",
@@ -644,11 +648,12 @@ CONTRADICTORY: dict[str, tuple[dict[str, Any], str]] = {
 
 
 def over(saved: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
-    """A checkpoint with some values replaced, in dictionaries inside it as well."""
-    return saved | {
+    """A checkpoint with some values replaced, in dictionaries inside it as well; None drops one."""
+    changed = saved | {
         key: over(saved.get(key, {}), value) if isinstance(value, dict) else value
         for key, value in changes.items()
     }
+    return {key: value for key, value in changed.items() if key not in changes or value is not None}
 
 
 @pytest.mark.usefixtures("few_images")
