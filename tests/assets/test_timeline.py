@@ -18,7 +18,7 @@ from results.timeline_measured import own
 from tests import node
 from tests.building import REPOSITORY
 
-LOOPS, CHOICES = 2000, 60
+LOOPS, CHOICES = 400, 24
 MODULES = "./docs/assets/elements/timeline"
 RUN = f"""
 import {{ readFileSync }} from "node:fs";
@@ -165,7 +165,9 @@ def test_a_state_names_who_waits_for_whom() -> None:
     """Every first sentence has both who waits and who is waited for."""
     draw_lots = random.Random(3)
 
-    first = [sentences(c, runs_of(c, own()))[0] for c in (a_choice(draw_lots) for _ in range(60))]
+    first = [
+        sentences(c, runs_of(c, own()))[0] for c in (a_choice(draw_lots) for _ in range(CHOICES))
+    ]
 
     assert [] == [said for said in first if "waits for" not in said]
     assert 5 <= len(set(first))
