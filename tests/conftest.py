@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 # A GPU machine may lack what builds the site, so a test that needs a GPU lives in no such room:
 # the recorded outputs are compared in tests/recorded.
 SITE_ROOMS = ("assets", "browser", "lesson_site", "results", "site")
-SITE_TOOLS = ("mkdocs", "pymdownx", "playwright", "html5lib")
+SITE_TOOLS = ("mkdocs", "pymdownx", "playwright", "selectolax")
 # Authors of pages may lack PyTorch: what these rooms have that needs it is then left out, and told.
 PAGE_ROOMS = SITE_ROOMS
 # The tests that run every line that a page or the notebook shows.

@@ -15,7 +15,7 @@ from tests.imports import packages_of
 from tests.warm import Parent
 
 SITE = (
-    *("mkdocs", "pymdownx", "playwright", "html5lib", "jsonschema", "latex2mathml"),
+    *("mkdocs", "pymdownx", "playwright", "selectolax", "jsonschema", "latex2mathml"),
     *("onnx", "onnxscript", "onnxruntime", "jupyter_server", "websocket"),
 )
 TORCH = ("torch", "torchvision")

@@ -1,11 +1,14 @@
 """A built page, read once: its anchors, what it refers to, its scripts and its visible text."""
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from html.parser import HTMLParser
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
+
+if TYPE_CHECKING:
+    from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 Purpose = Literal["link", "resource", "form"]
 Attributes = dict[str, str]
@@ -15,9 +18,8 @@ LINKING_RELATIONS = {"alternate", "author", "canonical", "license", "me", "next"
 RESOURCE_ATTRIBUTES = ("src", "poster", "data", "background", "srcset", "imagesrcset")
 ADDRESSED = {"action", "formaction", "href", "http-equiv", "xlink:href", *RESOURCE_ATTRIBUTES}
 DATA_SCRIPT_TYPES = ("application/json", "application/ld+json")
-UNREAD = {"script", "style", "template", "textarea", "pre", "code", "kbd", "samp", "annotation"}
+UNREAD = ["script", "style", "template", "textarea", "pre", "code", "kbd", "samp", "annotation"]
 LOST = Path("404.html")
-VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "wbr"}
 
 
 @dataclass(frozen=True)
@@ -87,11 +89,19 @@ def read_documents(folder: Path) -> list[Document]:
 
 def read_document(path: Path, html: str, base: str = "/") -> Document:
     """Read one page."""
+    from selectolax.lexbor import LexborHTMLParser  # which a GPU machine lacks; it reads no page
+
     document = Document(path, html, base)
-    reader = _Reader(document)
-    reader.feed(html)
-    reader.close()
-    document.text = "".join(reader.pieces)
+    tree = LexborHTMLParser(html)
+    for element in _elements(tree):
+        document.element_count += 1
+        if attributes := element.attributes:
+            _read(document, element.tag or "", {n: v or "" for n, v in attributes.items()})
+    for script in tree.css("script:not([src])"):
+        _read_script(document, script)
+    document.inline_styles += ["<style>"] * len(tree.css("style"))
+    tree.strip_tags(UNREAD)
+    document.text = tree.root.text() if tree.root else ""
     return document
 
 
@@ -112,63 +122,36 @@ def _base(folder: Path) -> str:
     return f"{json.loads(lost.config).get('base', '').rstrip('/')}/"
 
 
-class _Reader(HTMLParser):
-    """Fills a document while it reads the page."""
+def _elements(tree: "LexborHTMLParser") -> "Iterator[LexborNode]":
+    """Every element of a page; those in a template are a tree of their own."""
+    for element in tree.css("*"):
+        yield element
+        if element.tag == "template" and element.html:
+            yield from _elements(type(tree)(element.html.partition(">")[2]))
 
-    def __init__(self, document: Document) -> None:
-        super().__init__(convert_charrefs=True)
-        self.document = document
-        self.pieces: list[str] = []
-        self.open: list[str] = []
-        self.script: Attributes | None = None
 
-    def updatepos(self, i: int, j: int) -> int:  # noqa: ARG002
-        """Count no lines, which nothing here asks for."""
-        return j
+def _read(document: Document, tag: str, attributes: Attributes) -> None:
+    """Note what an element's attributes say."""
+    if "style" in attributes:
+        document.inline_styles.append(f"<{tag}>")
+    if any(name.startswith("on") for name in attributes):
+        document.handlers.append(f"<{tag}>")
+    if attributes.get("id"):
+        document.ids.add(attributes["id"])
+    if tag == "a" and attributes.get("name"):
+        document.ids.add(attributes["name"])
+    if not ADDRESSED.isdisjoint(attributes):
+        document.references += _references(tag, attributes)
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        values = {name: value or "" for name, value in attrs}
-        self.document.element_count += 1
-        if tag not in VOID:
-            self.open.append(tag)
-        if tag == "script" and "src" not in values:
-            self.script = values
-        if tag == "style" or "style" in values:
-            self.document.inline_styles.append(f"<{tag}>")
-        if any(name.startswith("on") for name in values):
-            self.document.handlers.append(f"<{tag}>")
-        if values.get("id"):
-            self.document.ids.add(values["id"])
-        if tag == "a" and values.get("name"):
-            self.document.ids.add(values["name"])
-        if not ADDRESSED.isdisjoint(values):
-            self.document.references += _references(tag, values)
 
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.handle_starttag(tag, attrs)
-        if tag not in VOID:
-            self.handle_endtag(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag in self.open:
-            while self.open.pop() != tag:
-                pass
-        if tag == "script":
-            self.script = None
-
-    def handle_data(self, data: str) -> None:
-        if self.script is not None:
-            self._script(data, self.script)
-        elif not UNREAD.intersection(self.open):
-            self.pieces.append(data)
-
-    def _script(self, text: str, attributes: Attributes) -> None:
-        if attributes.get("type") not in DATA_SCRIPT_TYPES:
-            self.document.inline_scripts.append(text)
-        elif attributes.get("id") == "__config":
-            self.document.config = text
-        elif "article" in self.open:
-            self.document.data_scripts_in_content += 1
+def _read_script(document: Document, script: "LexborNode") -> None:
+    """Note the text of a script that runs, and what data a page has."""
+    if script.attributes.get("type") not in DATA_SCRIPT_TYPES:
+        document.inline_scripts.append(script.text())
+    elif script.id == "__config":
+        document.config = script.text()
+    elif script.css_matches("article script"):
+        document.data_scripts_in_content += 1
 
 
 def _references(tag: str, attributes: Attributes) -> list[Reference]:

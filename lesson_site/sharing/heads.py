@@ -12,7 +12,6 @@ import re
 from dataclasses import dataclass
 from functools import cache
 from html import escape
-from html.parser import HTMLParser
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
@@ -90,41 +89,21 @@ def is_public(address: str) -> bool:
 
 def read_head(html: str) -> Head:
     """What the head of a page says."""
-    reader = _Reader()
-    reader.feed(html.partition("</head>")[0])
+    from selectolax.lexbor import LexborHTMLParser  # as in `documents`
+
+    tree = LexborHTMLParser(html.partition("</head>")[0])
+
+    def said(selector: str, attribute: str) -> str:
+        found = tree.css_first(selector)
+        return (found.attributes.get(attribute) or "") if found else ""
+
+    title, address = tree.css_first("title"), said("link[rel=canonical]", "href")
     return Head(
-        " ".join("".join(reader.title).split()),
-        reader.description,
-        reader.address if urlsplit(reader.address).netloc else "",
-        reader.language,
+        " ".join(title.text().split()) if title else "",
+        said("meta[name=description]", "content"),
+        address if urlsplit(address).netloc else "",
+        said("html", "lang"),
     )
-
-
-class _Reader(HTMLParser):
-    """Collects what ``Head`` has."""
-
-    def __init__(self) -> None:
-        super().__init__(convert_charrefs=True)
-        self.title: list[str] = []
-        self.description = self.address = self.language = ""
-        self.open = ""
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        values = {name: value or "" for name, value in attrs}
-        self.open = tag
-        if tag == "html":
-            self.language = values.get("lang", "")
-        elif tag == "meta" and values.get("name") == "description":
-            self.description = values.get("content", "")
-        elif tag == "link" and values.get("rel") == "canonical":
-            self.address = values.get("href", "")
-
-    def handle_endtag(self, tag: str) -> None:  # noqa: ARG002 - the base class hands it over
-        self.open = ""
-
-    def handle_data(self, data: str) -> None:
-        if self.open == "title":
-            self.title.append(data)
 
 
 def _name_no_address(site: Path) -> None:

@@ -85,6 +85,7 @@ def test_a_sound_page_passes(site: Site, body: str) -> None:
         ("<p>[[nope]]</p>", "is a figure that was not filled in"),
         ('<p style="color: red">x</p>', "<p> carries a style"),
         ('<p onclick="go()">x</p>', "<p> carries a script in an attribute"),
+        ('<template><p onclick="go()">x</p></template>', "<p> carries a script in an attribute"),
         ('<script type="application/json">{}</script>', "instant navigation runs as code"),
     ],
 )
