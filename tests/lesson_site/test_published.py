@@ -1,16 +1,16 @@
 """The tables of what others published: a cell for each figure, its sources below."""
 
 from collections.abc import Sequence
-from xml.etree import ElementTree
 
-import html5lib
 import pytest
 from markdown import Markdown
+from selectolax.lexbor import LexborHTMLParser
 
 from lesson_site.errors import PageError
 from lesson_site.published import table, tables
 from results.published import Group, Published, Source, read_topics
 from results.published.figure import as_printed, divided
+from tests.pages import value_of
 
 LAB = Source(
     "lab", "A laboratory", "its <table>", "https://example.org/a?b=1&c=2", "2024", "2026-11-23"
@@ -25,15 +25,15 @@ def figure(id: str, value: str, sources: Sequence[Source] = (LAB,), **fields: st
     return Published(f"net.{id}", "speed", as_printed(value), tuple(sources), "measured", **fields)
 
 
-def drawn(*figures: Published, rows: str = "card", columns: str = "format") -> ElementTree.Element:
-    """The table of a group as a tree."""
+def drawn(*figures: Published, rows: str = "card", columns: str = "format") -> LexborHTMLParser:
+    """The table of a group."""
     html = table(Group("net", "A network & more", rows, columns, figures))
-    return html5lib.parse(html, namespaceHTMLElements=False)
+    return LexborHTMLParser(html)
 
 
-def texts(root: ElementTree.Element, tag: str) -> list[str]:
+def texts(root: LexborHTMLParser, selector: str) -> list[str]:
     """The text of every such element, without no-break spaces."""
-    return ["".join(e.itertext()).replace("\N{NO-BREAK SPACE}", " ") for e in root.iter(tag)]
+    return [e.text().replace("\N{NO-BREAK SPACE}", " ") for e in root.css(selector)]
 
 
 V100 = figure("v100.float32", "2 per second", card="V100", format="float32", batch="8")
@@ -51,12 +51,10 @@ def test_rows_and_columns_are_fields_of_the_setting() -> None:
 
 def test_a_cell_names_its_figure_and_kind() -> None:
     """A reader's tools and ours find it by both."""
-    cell = next(drawn(V100).iter("td"))
+    cell = drawn(V100).css_first("td")
 
-    assert ("published.net.v100.float32", "published") == (
-        cell.get("data-figure"),
-        cell.get("data-kind"),
-    )
+    assert "published.net.v100.float32" == value_of(cell, "data-figure")
+    assert "published" == value_of(cell, "data-kind")
 
 
 def test_what_differs_inside_a_row_is_said_in_its_cells() -> None:
@@ -78,15 +76,9 @@ def test_what_one_figure_alone_has_is_not_said_of_all() -> None:
 
 def test_what_differs_between_rows_is_said_in_their_heads() -> None:
     """Said once for the whole row."""
-    heads = [
-        e
-        for e in drawn(
-            V100, figure("a100", "9 per second", card="A100", format="float32", batch="16")
-        ).iter("th")
-        if e.get("scope") == "row"
-    ]
+    a100 = figure("a100", "9 per second", card="A100", format="float32", batch="16")
 
-    assert ["V100 batch 8", "A100 batch 16"] == ["".join(e.itertext()) for e in heads]
+    assert ["V100 batch 8", "A100 batch 16"] == texts(drawn(V100, a100), "th[scope=row]")
 
 
 def test_what_all_share_is_said_once_below() -> None:
@@ -95,7 +87,7 @@ def test_what_all_share_is_said_once_below() -> None:
 
     said = texts(root, "figcaption")[0]
     assert said.startswith("Batch 8. Published by A laboratory, its <table> (2024).")
-    assert "https://example.org/a?b=1&c=2" == next(root.iter("a")).get("href")
+    assert "https://example.org/a?b=1&c=2" == value_of(root.css_first("a"), "href")
 
 
 def test_one_persons_post_is_called_so() -> None:
@@ -156,7 +148,7 @@ def test_a_fence_that_names_nothing_stops_the_build(options: dict[str, str], pro
 def test_every_group_can_be_drawn() -> None:
     """With one heading for each of its rows and columns, none of them empty."""
     for group in (group for groups in read_topics().values() for group in groups):
-        root = html5lib.parse(table(group), namespaceHTMLElements=False)
+        root = LexborHTMLParser(table(group))
 
         assert "" not in texts(root, "th"), group.id
-        assert len(group.figures) == len([e for e in root.iter() if e.get("data-figure")])
+        assert len(group.figures) == len(root.css("[data-figure]"))

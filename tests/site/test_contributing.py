@@ -11,7 +11,7 @@ from lesson_site.numbering import sections
 from tests.building import REPOSITORY
 from tests.changed import BEFORE, BLOCK, EXAMPLE, GUIDE
 from tests.lesson_site.test_drawings import flaws
-from tests.site.test_pages import parse, text_of, with_class
+from tests.pages import read, text_of, value_of
 
 SLUG = "pinned-memory"
 BLOCKS = {
@@ -34,17 +34,17 @@ def test_the_new_section_has_its_number_and_moves_those_after_it(changed_site: P
     lesson = changed_site / "site" / "gpu-training"
     before = next(section for section in sections() if section.slug == BEFORE)
     after = sections()[before.number]
-    page, next_page = (parse(lesson / slug / "index.html") for slug in (SLUG, after.slug))
+    page, next_page = (read(lesson / slug / "index.html") for slug in (SLUG, after.slug))
 
-    assert f"{before.number + 1}. Pinned memory" in text_of(next(page.iter("h1")))
-    assert f"{after.number + 1}. " in text_of(next(next_page.iter("h1")))[:4]
+    assert f"{before.number + 1}. Pinned memory" in text_of(page.css_first("h1"))
+    assert f"{after.number + 1}. " in text_of(next_page.css_first("h1"))[:4]
     assert f"section {before.number}" in [
-        link.text for link in page.iter("a") if link.get("href") == f"../{BEFORE}/"
+        text_of(link) for link in page.css(f'a[href="../{BEFORE}/"]')
     ]
-    assert f"../{after.slug}/" == next(with_class(page, "md-footer__link--next")).get("href")
-    assert f"{before.number + 1}. Pinned memory" in text_of(parse(lesson / "index.html"))
+    assert f"../{after.slug}/" == value_of(page.css_first(".md-footer__link--next"), "href")
+    assert f"{before.number + 1}. Pinned memory" in text_of(read(lesson / "index.html"))
     assert f"{before.number + 1}. Pinned memory" in text_of(
-        parse(lesson / "whole-lesson" / "index.html")
+        read(lesson / "whole-lesson" / "index.html")
     )
 
 

@@ -5,7 +5,6 @@ import re
 from functools import cache
 from pathlib import Path
 
-import html5lib
 import pytest
 import yaml
 
@@ -22,6 +21,7 @@ from lesson_site.checks.options import Check, read_check
 from lesson_site.markdown_source import Source
 from lesson_site.mission.decision import schema
 from lesson_site.mission.payload import payload_text
+from tests import pages
 from tests.building import REPOSITORY
 
 DOCS = REPOSITORY / "docs"
@@ -104,15 +104,14 @@ def words_of(page: Path, without_claims: bool) -> str:
         page: A built page.
         without_claims: Whether the first cell of each row is left out, which may be untrue.
     """
-    tree = html5lib.parse(page.read_text(encoding="utf-8"), namespaceHTMLElements=False)
-    article = next(e for e in tree.iter("article"))
-    for row in list(article.iter("tr")):
-        if without_claims and row.find("td") is not None:
-            row.remove(row[0])
-    for parent in list(article.iter()):
-        for child in [*parent.findall("script"), *parent.findall("style")]:
-            parent.remove(child)
-    return " ".join(" ".join(article.itertext()).split())
+    tree = pages.read(page)
+    tree.strip_tags(["script", "style"])
+    if without_claims:
+        for cell in tree.css("article tr > td:first-child"):
+            cell.decompose()
+    article = tree.css_first("article")
+    assert article
+    return " ".join(article.text(separator=" ").split())
 
 
 def everything_said(built_site: Path) -> dict[str, str]:

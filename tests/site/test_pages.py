@@ -1,35 +1,18 @@
 """The built pages: their order and numbers, and where their code comes from."""
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
-from xml.etree import ElementTree
 
-import html5lib
 import pytest
 
 from graders.blanks import filled
 from lesson_site.numbering import Section, sections
 from lesson_site.postbuild.redirects import MOVED
 from tests.building import REPOSITORY, SAID
+from tests.pages import read, text_of, value_of
 
 NUMBERED = re.compile(r"^(\d+)\. \S")
 SECTION_MARKER = re.compile(r"^\s*# --8<-- \[")
-
-
-def parse(path: Path) -> ElementTree.Element:
-    """A built page as a tree."""
-    return html5lib.parse(path.read_text(encoding="utf-8"), namespaceHTMLElements=False)
-
-
-def with_class(root: ElementTree.Element, name: str) -> Iterator[ElementTree.Element]:
-    """Every element below ``root`` that has the class ``name``."""
-    return (e for e in root.iter() if name in str(e.get("class", "")).split())
-
-
-def text_of(element: ElementTree.Element) -> str:
-    """The text of an element, in one line."""
-    return " ".join("".join(element.itertext()).split())
 
 
 def page(built_site: Path, section: Section) -> Path:
@@ -47,12 +30,11 @@ def test_the_strict_build_says_nothing_but_progress(built_site: Path) -> None:
 
 def test_the_sections_are_in_the_navigation_with_their_numbers(built_site: Path) -> None:
     """Each is before the title of the page that has it."""
-    home = parse(built_site / "gpu-training" / "index.html")
-    primary = next(with_class(home, "md-nav--primary"))
+    home = read(built_site / "gpu-training" / "index.html")
     entries = [
-        (link.get("href", "").strip("/"), int(found[1]))
-        for link in with_class(primary, "md-nav__link")
-        if link.tag == "a" and (found := NUMBERED.match(text_of(link)))
+        (value_of(link, "href").strip("/"), int(found[1]))
+        for link in home.css(".md-nav--primary a.md-nav__link")
+        if (found := NUMBERED.match(text_of(link)))
     ]
 
     assert entries
@@ -62,17 +44,17 @@ def test_the_sections_are_in_the_navigation_with_their_numbers(built_site: Path)
 @pytest.mark.parametrize("section", sections(), ids=lambda section: section.slug)
 def test_a_page_has_its_number_and_a_stable_anchor(built_site: Path, section: Section) -> None:
     """The one first heading starts with the number, and its id is the slug."""
-    headings = list(parse(page(built_site, section)).iter("h1"))
+    headings = read(page(built_site, section)).css("h1")
 
     assert 1 == len(headings)
     assert text_of(headings[0]).startswith(f"{section.number}. ")
-    assert section.slug == headings[0].get("id")
+    assert section.slug == headings[0].id
 
 
 def test_each_page_leads_to_the_next_one(built_site: Path) -> None:
     """The link at the foot of a page follows the numbers."""
     leads = [
-        next(with_class(parse(page(built_site, each)), "md-footer__link--next")).get("href")
+        value_of(read(page(built_site, each)).css_first(".md-footer__link--next"), "href")
         for each in sections()[:-1]
     ]
 
@@ -82,12 +64,12 @@ def test_each_page_leads_to_the_next_one(built_site: Path) -> None:
 @pytest.mark.parametrize("old", MOVED)
 def test_an_address_with_a_number_leads_to_the_section(built_site: Path, old: str) -> None:
     """Anyone who kept a link, or a bookmark, arrives: by itself, or by the link on the page."""
-    root = parse(built_site / "gpu-training" / old / "index.html")
-    refresh = next(meta for meta in root.iter("meta") if meta.get("http-equiv") == "refresh")
+    moved = read(built_site / "gpu-training" / old / "index.html")
+    refresh = moved.css_first("meta[http-equiv=refresh]")
     new = f"../{old.partition('-')[2]}/"
 
-    assert f"0; url={new}" == refresh.get("content")
-    assert [new] == [link.get("href") for link in root.iter("a")]
+    assert f"0; url={new}" == value_of(refresh, "content")
+    assert [new] == [value_of(link, "href") for link in moved.css("a")]
     assert (built_site / "gpu-training" / old / new / "index.html").is_file()
 
 
@@ -100,9 +82,9 @@ def test_an_address_with_a_number_leads_to_the_section(built_site: Path, old: st
 )
 def test_the_page_says_how_many_lines_change(built_site: Path, page_name: str, count: str) -> None:
     """The count is computed from the two loops, and is above the reasons."""
-    root = parse(built_site / "gpu-training" / page_name / "index.html")
+    shown = read(built_site / "gpu-training" / page_name / "index.html")
 
-    counts = [text_of(element).lower() for element in with_class(root, "compare-count")]
+    counts = [text_of(element).lower() for element in shown.css(".compare-count")]
     assert any(said.startswith(count) for said in counts), counts
 
 
@@ -118,10 +100,8 @@ def test_every_python_block_is_shown_code(built_site: Path) -> None:
     }
     strangers = []
     for path in sorted(built_site.rglob("*.html")):
-        if "language-python" not in path.read_text(encoding="utf-8"):
-            continue
-        for block in with_class(parse(path), "language-python"):
-            lines = bare_lines("".join(block.itertext()))
+        for block in read(path).css(".language-python"):
+            lines = bare_lines(block.text())
             if not any(lines in text for text in files.values()):
                 strangers.append(f"{path.relative_to(built_site)}: {lines[:80]}")
 

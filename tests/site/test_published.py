@@ -2,48 +2,47 @@
 
 import re
 from pathlib import Path
-from xml.etree import ElementTree
 
 import pytest
+from selectolax.lexbor import LexborNode
 
-from results.published import read
+from results import published
+from tests import pages
 from tests.site.conftest import Copy
-from tests.site.test_pages import parse
 
 PAGES = ("what-others-measured", "what-others-measured-in-large")
 
 
 @pytest.fixture(scope="module")
-def figures(built_site: Path) -> list[ElementTree.Element]:
+def figures(built_site: Path) -> list[LexborNode]:
     """Every table of published figures, with its caption."""
-    pages = [parse(built_site / "benchmarks" / page / "index.html") for page in PAGES]
     return [
-        element
-        for page in pages
-        for element in page.iter("figure")
-        if element.get("class") == "published"
+        figure
+        for page in PAGES
+        for figure in pages.read(built_site / "benchmarks" / page / "index.html").css(
+            "figure.published"
+        )
     ]
 
 
-def test_every_published_figure_is_in_one_table(figures: list[ElementTree.Element]) -> None:
+def test_every_published_figure_is_in_one_table(figures: list[LexborNode]) -> None:
     """None is kept that no reader sees, and the cell's number is the entry's."""
     shown = [
-        (str(cell.get("data-figure")), (cell.text or "").strip())
+        (pages.value_of(cell, "data-figure"), cell.text(deep=False).strip())
         for figure in figures
-        for cell in figure.iter()
-        if cell.get("data-figure")
+        for cell in figure.css("[data-figure]")
     ]
 
-    assert sorted((f"published.{f.id}", f.text) for f in read().values()) == sorted(shown)
+    assert sorted((f"published.{f.id}", f.text) for f in published.read().values()) == sorted(shown)
 
 
-def test_every_table_links_the_sources_of_its_figures(figures: list[ElementTree.Element]) -> None:
+def test_every_table_links_the_sources_of_its_figures(figures: list[LexborNode]) -> None:
     """A reader with a keyboard reaches each source from below the table."""
-    published = read()
+    known = published.read()
     for figure in figures:
-        names = [str(cell.get("data-figure")) for cell in figure.iter() if cell.get("data-figure")]
-        of = [published[name.removeprefix("published.")] for name in names]
-        linked = {link.get("href") for link in figure.iter("a")}
+        names = [pages.value_of(cell, "data-figure") for cell in figure.css("[data-figure]")]
+        of = [known[name.removeprefix("published.")] for name in names]
+        linked = {pages.value_of(link, "href") for link in figure.css("a")}
 
         assert {s.address for entry in of for s in entry.sources} == linked
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.building import REPOSITORY
-from tests.site.test_pages import parse, text_of
+from tests.pages import read, text_of
 
 Statement = dict[str, str]
 STATEMENTS = {
@@ -36,7 +36,7 @@ def said(statement: Statement, text: str) -> re.Match[str] | None:
 def texts(built_site: Path) -> dict[str, str]:
     """Every built page and every module of ours, each as one line of text."""
     pages = {
-        str(path.relative_to(built_site)): text_of(parse(path))
+        str(path.relative_to(built_site)): text_of(read(path))
         for path in sorted(built_site.rglob("*.html"))
     }
     code = {
