@@ -290,6 +290,11 @@ def _check(definition: Definition) -> None:
         raise CatalogueError(
             f"has the unit {definition.unit!r}, which is none of {', '.join(quantities.UNITS)}"
         )
+    if definition.unit != UNIT_OF.get(definition.kind, definition.unit):
+        raise CatalogueError(
+            f"is a {definition.kind}, which is written in {UNIT_OF[definition.kind]}; "
+            "leave `unit` out"
+        )
     if definition.kind in PAIRS and len(definition.targets) != 2:
         raise CatalogueError(f"needs two entries in `{definition.kind}`")
     if not all(TARGET.fullmatch(str(target)) for target in definition.targets):

@@ -28,7 +28,19 @@ TABLE_FIELDS = (*SETTING, "label")  # what may make the rows and columns of a ta
 SHARED = (*TABLE_FIELDS, "quantity", "how", "base", "caveat", "source")
 WAYS_OBTAINED: tuple[How, ...] = get_args(How)
 WAYS = ("value", "of", "per_second", "table")
-ROW = ("id", *WAYS, "by", "way", "examples", "statistic", "column", "where", "unit", *SHARED)
+ROW = (
+    "id",
+    *WAYS,
+    "unitless",
+    "by",
+    "way",
+    "examples",
+    "statistic",
+    "column",
+    "where",
+    "unit",
+    *SHARED,
+)
 COUNTED = ("table", "column", "unit")  # what all figures of a group may be counted over
 GROUP = ("id", "title", "rows", "columns", "figures", "divide", *COUNTED, *SHARED)
 SOURCE = ("who", "title", "address", "published", "read", "licence", "single_user")
@@ -101,12 +113,13 @@ def _read_topics(folder: Path, today: str, state: object) -> dict[str, tuple[Gro
     sources = _sources(folder / "sources.toml", today)
     topics: dict[str, tuple[Group, ...]] = {}
     known: dict[str, Published] = {}
+    groups_known: set[str] = set()
     for path in sorted((folder / "topics").glob("*.toml")):
         content = _toml(path)
         groups = content.get("group", [])
         if list(content) != ["group"] or not _are_tables(groups):
             raise PublishedError(f"{path}: holds groups and nothing else, each below [[group]]")
-        reading = _File(path, sources, folder / "tables", known)
+        reading = _File(path, sources, folder / "tables", known, groups_known)
         topics[path.stem] = tuple(reading.group(group) for group in groups)
     return topics
 
@@ -115,17 +128,25 @@ class _File:
     """One file of figures, with all that its records refer to."""
 
     def __init__(
-        self, path: Path, sources: Mapping[str, Source], folder: Path, known: dict[str, Published]
+        self,
+        path: Path,
+        sources: Mapping[str, Source],
+        folder: Path,
+        known: dict[str, Published],
+        groups: set[str],
     ) -> None:
         self.path = path
         self.sources = sources
         self.folder = folder
         self.known = known
+        self.groups = groups
 
     def group(self, raw: dict[str, Any]) -> Group:
         """A group with its figures."""
         name = str(raw.get("id", ""))
         try:
+            if name in self.groups:
+                raise ValueError("another group has this id")
             _only(raw, GROUP)
             for key in ("id", "title", "rows", "figures"):
                 _needed(raw, key)
@@ -138,6 +159,7 @@ class _File:
                     raise ValueError(f"{key} is not a list of {{ key = value }}")
         except ValueError as problem:
             raise self._error(name, "", str(problem)) from None
+        self.groups.add(name)
         shared = {key: raw[key] for key in (*COUNTED, *SHARED) if key in raw}
         figures = [self._figure(name, shared | row, row) for row in raw["figures"]]
         for rule in raw.get("divide", ()):
@@ -172,6 +194,11 @@ class _File:
         parts: tuple[Published, ...] = ()
         if ways == ["value"]:
             number, how = as_printed(str(row["value"])), _way(row.get("how"))
+            if " " not in str(row["value"]) and row.get("unitless") is not True:
+                raise ValueError(
+                    f"{number.text} has no unit; write it behind the number, as in '20 ms', "
+                    "or `unitless = true` beside it"
+                )
         elif ways == ["of"]:
             parts = (self._part(group, _needed(row, "of")), self._part(group, _needed(row, "by")))
             number = divided(parts[0].number, parts[1].number, row.get("way", "times"))

@@ -243,6 +243,10 @@ def test_every_kind_takes_its_value_from_the_entries(
         ('[figure."A b"]\nwhat = "x"\nplanned = "y"', "small letters"),
         ('[figure."a.b"]\nwhat = "x"\nmeasured = "cpu"', "case:entry"),
         ('[figure."a.b"]\nwhat = "x"\nratio = ["c:a"]', "two entries"),
+        (
+            '[figure."a.b"]\nwhat = "x"\nratio = ["c:a", "c:b"]\nunit = "s"',
+            "is a ratio, which is written in times; leave `unit` out",
+        ),
         ('[figure."a.b"]\nwhat = "x"\nmeasured = "c:a"\nstatistic = "mean"', "statistic"),
         ('[figure."a.b"]\nwhat = "x"\nderived = "nap"\ncase = "c"', "derived.py"),
         ('[figure."a.b"]\nwhat = "x"\nderived = "largest_speedup"', "needs `case`"),

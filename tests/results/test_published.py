@@ -150,6 +150,7 @@ def test_one_sentence_says_how_who_where_and_when(write: Write) -> None:
         (('"10.0 ms"', '"2.5 times"'), "a ratio needs its base"),
         (('"10.0 ms"', '"10 furlongs"'), "the unit 'furlongs' is unknown"),
         (('"10.0 ms"', '"fast"'), "is not a number with a unit"),
+        (('"10.0 ms"', '"10.0"'), "10.0 has no unit; write it behind the number"),
         (('id = "a100"', 'id = "v100"'), "this id is used twice"),
         (('id = "a100"', 'id = "A 100"'), "an id has small letters"),
         (('how = "measured"', 'how = "felt"'), "how is 'felt'"),
@@ -216,7 +217,7 @@ def test_an_id_of_another_file_is_not_used_again(write: Write) -> None:
     room = write()
     shutil.copy(room / "topics" / "steps.toml", room / "topics" / "again.toml")
 
-    with pytest.raises(PublishedError, match="used twice"):
+    with pytest.raises(PublishedError, match="net: another group has this id"):
         read(room)
 
 
