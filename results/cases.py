@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -98,8 +98,14 @@ def names_of(families: Iterable[Family]) -> tuple[str, ...]:
     return tuple(name for family in families for name in family.names())
 
 
-def read(path: Path = FILE) -> dict[str, Case]:
-    """Every case by its name, as the file describes it."""
+def read(path: Path = FILE) -> Mapping[str, Case]:
+    """Every case by its name, as the file describes it; read again only after a change."""
+    at = path.stat()
+    return _read(path, at.st_mtime_ns, at.st_size)
+
+
+@lru_cache(maxsize=4)
+def _read(path: Path, _changed: int, _size: int) -> Mapping[str, Case]:
     content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return {
         name: Case(tuple(Family(**family) for family in of["families"]), tuple(of["needs"]))

@@ -32,7 +32,7 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +42,7 @@ from results.derived import Entries
 from results.summary import Estimate, difference, ratio, saving, share
 
 FOLDER = Path(__file__).parent
+NOTHING: Mapping[str, Case] = {}
 PAIRS = {"ratio": ratio, "share": share, "saving": saving, "difference": difference}
 FROM_RESULTS = ("measured", "rate", *PAIRS, "derived")
 KINDS = (*FROM_RESULTS, "recorded", "computed", "cited", "planned")
@@ -152,10 +153,23 @@ def paths(folder: Path = FOLDER) -> list[Path]:
     return sorted(folder.glob("*.toml"))
 
 
+class _Same:
+    """A mapping that is equal to itself alone, so that it can be a key."""
+
+    def __init__(self, of: Mapping[str, Case]) -> None:
+        self.of = of
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and self.of is other.of
+
+    def __hash__(self) -> int:
+        return id(self.of)
+
+
 def read(
     files: Iterable[Path] | None = None, declared: Mapping[str, Case] | None = None
 ) -> list[Definition]:
-    """Every figure of the catalogue, families spelled out.
+    """Every figure of the catalogue, families spelled out; read again only after a change.
 
     Args:
         files: What lists figures; the files here by default.
@@ -166,7 +180,18 @@ def read(
     """
     if files is None:
         files, declared = paths(), declared or cases.read()
-    declared = declared or {}
+    listed = [*files]
+    try:
+        states = [path.stat() for path in listed]
+    except OSError as problem:
+        raise CatalogueError(f"can't read {problem.filename}: {problem}") from None
+    changed = tuple((state.st_mtime_ns, state.st_size) for state in states)
+    return [*_read(tuple(listed), changed, _Same(NOTHING if declared is None else declared))]
+
+
+@lru_cache(maxsize=4)
+def _read(files: tuple[Path, ...], _changed: object, of: _Same) -> tuple[Definition, ...]:
+    declared = of.of
     definitions = {
         definition.name: definition
         for case, of in declared.items()
@@ -201,7 +226,7 @@ def read(
                     )
                 definitions[definition.name] = definition
     ran = {d.targets[0]: d for d in definitions.values() if d.devices}
-    return [_placed(definition, ran) for definition in definitions.values()]
+    return tuple(_placed(definition, ran) for definition in definitions.values())
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
