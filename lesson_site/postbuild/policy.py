@@ -41,8 +41,9 @@ def with_policy(html: str, policy: str) -> str:
     Without what it would stop: the theme's hint to fetch the next page.
     """
     tag = f'\n<meta http-equiv="Content-Security-Policy" content="{policy}">'
-    bare = NEXT.sub("", EXISTING.sub("", html))
-    return CHARSET.sub(lambda charset: charset[0] + tag, bare, count=1)
+    head, end, rest = html.partition("</head>")
+    bare = NEXT.sub("", EXISTING.sub("", head))
+    return CHARSET.sub(lambda charset: charset[0] + tag, bare, count=1) + end + rest
 
 
 def policy_problems(page: Document) -> list[str]:

@@ -108,9 +108,9 @@ def read_head(html: str) -> Head:
 
 def _name_no_address(site: Path) -> None:
     for path in sorted(site.rglob("*.html")):
-        html = path.read_text(encoding="utf-8")
-        if CANONICAL.search(html):
-            write_whole(path, CANONICAL.sub("", html))
+        head, end, rest = path.read_text(encoding="utf-8").partition("</head>")
+        if CANONICAL.search(head):
+            write_whole(path, CANONICAL.sub("", head) + end + rest)
     robots = site / "robots.txt"
     if robots.is_file():
         lines = robots.read_text(encoding="utf-8").splitlines(keepends=True)
