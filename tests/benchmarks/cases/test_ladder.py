@@ -11,8 +11,6 @@ import torch
 
 from benchmarks.cases import IncompletePartError, Plan, SkipPartError, ladder
 from lesson_code.benchmarks.speed_ladder import Data, Training
-from results.derived import ladder_distance, ladder_limit
-from results.entry import entry
 
 CPU = torch.device("cpu")
 
@@ -208,48 +206,6 @@ def test_without_a_compiler_the_reason_is_kept(
 
     with pytest.raises(SkipPartError, match="C\\+\\+ compiler"):
         part(Plan(tmp_path, gpu=None), "cpu_compiled").measure()
-
-
-def machine(device: str, product_s: float, copy_s: float) -> dict[str, dict[str, Any]]:
-    """Entries of a made-up machine: a rung, a product of 1e12 FLOP, a copy of 1e9 bytes."""
-    return {
-        "ladder": {
-            f"{device}_textbook": entry([3.0], "s", device=device, amount=60000.0),
-            f"{device}_fused": entry([0.5], "s", device=device, amount=60000.0),
-        },
-        "matmul": {f"n_1.{device}": entry([product_s], "s", device=device, amount=1e12)},
-        "copies": {f"{device}_copy": entry([copy_s], "s", device=device, amount=1e9)},
-    }
-
-
-def test_the_limit_is_the_longer_of_arithmetic_and_bytes() -> None:
-    """60.4 GFLOP at 1 TFLOP/s take 60 ms, 47 MB at 1 GB/s take 47 ms."""
-    assert ladder_limit(machine("cuda", 1.0, 1.0), "cuda") == pytest.approx(0.06042624)
-    assert ladder_limit(machine("cuda", 0.1, 1.0), "cuda") == pytest.approx(0.04704)
-
-
-def test_the_distance_is_how_many_times_the_limit() -> None:
-    """Half a second at a limit of 47 ms is more than ten times it."""
-    assert ladder_distance(machine("cpu", 0.1, 1.0), "cpu_fused") == pytest.approx(0.5 / 0.04704)
-
-
-@pytest.mark.parametrize("case", ["ladder", "matmul", "copies"])
-def test_without_a_ceiling_there_is_no_limit(case: str) -> None:
-    """A ceiling that was not measured is not guessed."""
-    entries = machine("cpu", 1.0, 1.0)
-    del entries[case]
-
-    assert ladder_limit(entries, "cpu") is None
-    assert ladder_limit(machine("cuda", 1.0, 1.0), "cpu") is None
-
-
-def test_a_rung_that_names_no_images_has_no_limit() -> None:
-    """Nothing would take no time, and each rung infinitely many times as long."""
-    entries = machine("cpu", 1.0, 1.0)
-    entries["ladder"]["cpu_textbook"] = entry([3.0], "s", device="cpu")
-
-    assert ladder_limit(entries, "cpu") is None
-    assert ladder_distance(entries, "cpu_fused") is None
 
 
 @pytest.mark.gpu
