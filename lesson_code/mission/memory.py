@@ -50,7 +50,7 @@ def to_gib(size_bytes: float) -> float:
     return size_bytes / GIB
 
 
-def regime_for(precision: Precision, bookkeeping: Bookkeeping = "autocast") -> Regime:
+def regime_for(precision: Precision, bookkeeping: Bookkeeping) -> Regime:
     """The regime that the page's controls name.
 
     Args:

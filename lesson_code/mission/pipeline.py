@@ -27,7 +27,6 @@ from lesson_code.mission.fit import Verdict
 
 TargetState = Literal["reached", "below", "over_memory"]
 BASELINE_ITERATION_UNITS = DATA_UNITS + TRANSFER_UNITS + COMPUTE_UNITS
-SHARES_SUM_TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True)
@@ -80,7 +79,7 @@ def kernel_efficiency(batch: int) -> float:
     Raises:
         ValueError: If there is no value for this batch.
     """
-    if isinstance(batch, bool) or batch not in KERNEL_EFFICIENCY:
+    if batch not in KERNEL_EFFICIENCY:
         allowed = ", ".join(map(str, KERNEL_EFFICIENCY))
         raise ValueError(f"batch must be one of {allowed}, got {batch!r}")
     return KERNEL_EFFICIENCY[batch]
@@ -191,7 +190,7 @@ def rounded_shares(
         ValueError: If a share is negative, or their sum is not 1.
     """
     shares = (data_share, transfer_share, compute_share)
-    if min(shares) < 0 or not math.isclose(1, sum(shares), abs_tol=SHARES_SUM_TOLERANCE):
+    if min(shares) < 0 or not math.isclose(1, sum(shares)):
         raise ValueError(f"shares must not be negative and add up to 1, got {shares}")
     exact = [1000 * share for share in shares]
     tenths = [math.floor(value) for value in exact]

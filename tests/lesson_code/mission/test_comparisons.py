@@ -22,7 +22,11 @@ from lesson_code.mission.comparisons import (
 from lesson_code.mission.constants import REGIMES, ROUNDED_PARAMETERS
 from lesson_code.mission.memory import to_gb
 from lesson_code.mission.recomputation import even_cost_saving, recompute_flop_factor
-from lesson_code.mission.utilisation import mfu_from_throughput, throughput_for_mfu
+from lesson_code.mission.utilisation import (
+    iron_law_seconds,
+    mfu_from_throughput,
+    throughput_for_mfu,
+)
 
 FLOP_PER_TOKEN = model_flops_per_token(GPT2_XL)
 
@@ -135,3 +139,8 @@ def test_throughput_and_mfu_are_each_others_inverse(
     tokens_per_s = throughput_for_mfu(mfu, flop_per_token, peak_flop_per_s)
 
     assert mfu == pytest.approx(mfu_from_throughput(tokens_per_s, flop_per_token, peak_flop_per_s))
+
+
+def test_devices_share_a_job() -> None:
+    """Four that each do a sixteenth of 10^15 operations in a second need 4,000 s for 10^18."""
+    assert 4_000 == iron_law_seconds(1e18, 4, peak_flop_per_s=125e12, eta=0.5)

@@ -183,6 +183,8 @@ def test_amounts_are_finite_numbers_above_zero(
 @pytest.mark.parametrize(
     ("call", "message"),
     [
+        (lambda: static_bytes("fp32", "sgd", 0), "^n_params must be a whole number"),
+        (lambda: logits_gradient_bytes("fp32", 0, GPT2_XL), "^batch must be a whole number"),
         (lambda: throughput_for_mfu(1.1, 1, 1), "MFU must be at most 1, got 1.1"),
         (lambda: mfu_from_throughput(2, 1, 1), "MFU must be at most 1, got 2"),
         (lambda: iron_law_seconds(1, 1, 1, 45), "eta must be at most 1, got 45"),
@@ -194,7 +196,7 @@ def test_amounts_are_finite_numbers_above_zero(
         (lambda: pipeline(True, True, True, 32, 3), "tensor must be 1 or 2, got 3"),
         (lambda: pipeline(True, True, True, 32, True), "tensor must be 1 or 2, got True"),
         (lambda: rounded_shares(0.5, 0.4, 0.2), "add up to 1"),
-        (lambda: rounded_shares(0.5, 0.25, 0.25 + 1.5e-9), "add up to 1"),
+        (lambda: rounded_shares(0.5, 0.25, 0.25 + 1.005e-9), "add up to 1"),
         (lambda: rounded_shares(-0.5, 0.5, 1.0), "must not be negative"),
     ],
 )
@@ -205,7 +207,8 @@ def test_what_makes_no_sense_is_refused(call: Callable[[], object], message: str
 
 
 @pytest.mark.parametrize(
-    "call", [mfu_from_throughput, throughput_for_mfu, iron_law_seconds, host_batch_bytes]
+    "call",
+    [mfu_from_throughput, throughput_for_mfu, iron_law_seconds, host_batch_bytes, upgrade_speedup],
 )
 def test_an_amount_that_is_refused_is_named(call: Callable[..., float]) -> None:
     """As the function's own arguments are; a share called `mfu` is the MFU."""

@@ -1,7 +1,7 @@
 """The model of an iteration: what it reproduces, and what holds in every state."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import permutations, product
 
 import pytest
@@ -18,6 +18,7 @@ from lesson_code.mission.fit import Verdict, device_budget_bytes, verdict
 from lesson_code.mission.memory import ledger_total_bytes, step_peak_bytes, to_gb
 from lesson_code.mission.pipeline import (
     Iteration,
+    TargetState,
     kernel_efficiency,
     pipeline,
     pipeline_memory,
@@ -205,6 +206,14 @@ def test_three_states_reach_the_target() -> None:
 
     assert [State(True, True, True, batch, 1) for batch in (16, 32, 64)] == reached
     assert max(state.run().mfu for state in reached) == pytest.approx(0.432, abs=5e-4)
+
+
+@pytest.mark.parametrize(("utilisation", "expected"), [(0.80, "reached"), (0.7999, "below")])
+def test_eighty_percent_are_enough(utilisation: float, expected: TargetState) -> None:
+    """And so is memory that is enough where gradients are freed."""
+    busy = replace(pipeline(True, True, True, 32), utilisation=utilisation)
+
+    assert expected == target_state(busy, "fits") == target_state(busy, "fits_if_grads_freed")
 
 
 def test_near_misses_say_what_is_missing() -> None:
