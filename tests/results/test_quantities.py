@@ -21,26 +21,36 @@ NBSP = "\N{NO-BREAK SPACE}"
         (0.00096, "s", 0.0002, "1.0 ms"),
         (71.42, "percent", 0.0, "71.4 %"),
         (71.42, "percent", 2.5, "71 %"),
+        (1.234, "percent", 0.0, "1.2 %"),
+        (123.46, "percent", 0.0, "123.5 %"),
         (0.9996, "share", 0.0, "100.0 %"),
         (1.0, "share", 0.0, "100 %"),
         (0.0003, "share", 0.0, "0.0300 %"),
         (1.4286, "times", 0.05, "1.43 times"),
         (1.4286, "times", 0.12, "1.4 times"),
         (6385.0, "times", 600.0, "6,400 times"),
+        (0.0004, "times", 0.0, "0.000400 times"),
         (188_160_000, "megabytes", 0.0, "188 MB"),
         (12_460_889_600, "gigabytes", 0.0, "12.5 GB"),
         (12_460_889_600, "hundredths_of_gigabytes", 0.0, "12.46 GB"),
         (60_000, "samples", 0.0, "60,000 samples"),
+        (61_234, "samples", 2_000.0, "61,000 samples"),
+        (5, "epochs", 0.0, "5"),
         (940_584, "bytes", 0.0, "940,584 bytes"),
         (235_146, "count", 0.0, "235,146"),
         (4.25e13, "flop_per_s", 1e12, "42 TFLOP/s"),
+        (1e12, "flop_per_s", 0.0, "1.00 TFLOP/s"),
+        (999.0, "flop_per_s", 0.0, "999 FLOP/s"),
         (3.1e9, "bytes_per_s", 0.0, "3.10 GB/s"),
+        (2.5e6, "bytes_per_s", 0.0, "2.50 MB/s"),
         (151_234.0, "samples_per_s", 900.0, "151,000 per second"),
         (0.42, "points", 0.0, "0.420 points"),
         (1.46e-7, "plain", 0.0, "1.5 × 10⁻⁷"),
         (3.14e23, "plain", 0.0, "3.14 × 10²³"),
         (1e15, "plain", 0.0, "1.00 × 10¹⁵"),
-        (0.00289, "plain", 0.0, "0.00289"),
+        (0.001, "plain", 0.0, "0.00100"),
+        (0.0, "plain", 0.0, "0"),
+        (0.5321, "plain", 0.02, "0.53"),
     ],
 )
 def test_numbers_keep_the_digits_that_their_spread_supports(
@@ -53,15 +63,17 @@ def test_numbers_keep_the_digits_that_their_spread_supports(
 
 
 @pytest.mark.parametrize("unit", quantities.UNITS)
-@pytest.mark.parametrize("value", [0.0, 3e-7, 0.0042, 0.5, 17.25, 940_584.0, 4.25e13])
+@pytest.mark.parametrize("value", [0.0, 3e-7, 0.0042, 0.5, 6.789, 940_584.0, 4.25e13, 1.5e16])
 def test_what_is_written_can_be_read(unit: str, value: float) -> None:
-    """To the digits that are there, in the base unit; a share in percent."""
+    """To the digits that are there, in the base unit; a share in percent; less than 0 as more."""
     wanted = 100 * value if unit == "share" else value
     exact = unit in ("count", "plain", "epochs") or wanted > 1e6
     tolerance = {"bytes": 0.5, "megabytes": 0.5, "hundredths_of_gigabytes": 5e6}.get(unit, 0.0)
 
-    read = quantities.read(quantities.write(value, unit))
+    text = quantities.write(value, unit)
 
+    assert not value or f"-{text}" == quantities.write(-value, unit)
+    read = quantities.read(text)
     assert read == pytest.approx(wanted, rel=0.05 if exact else 0.01, abs=tolerance)
 
 
@@ -72,6 +84,8 @@ def test_what_is_written_can_be_read(unit: str, value: float) -> None:
         (81.6, 81.7, 90.2, 5.0, "percent", ("81.6 %", "90.2 %")),
         (82.4, 82.4, 90.2, 5.0, "percent", ("82 %", "90.2 %")),
         (7.7, 8.0, 8.3, 0.3, "s", ("7.70 s", "8.30 s")),
+        (8.0, 8.0, 8.0, 0.3, "s", ("8.00 s", "8.00 s")),
+        (8.0, 9.0, 10.5, 2.0, "s", ("8.00 s", "10.5 s")),
         (0.9994, 1.04, 1.2, 0.1, "s", ("999 ms", "1.20 s")),
     ],
 )
@@ -112,12 +126,19 @@ def test_small_counts_are_words() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "spread"), [(1.2, 0.12), (0.5, 0.5), (1.97, 1.97), (9.97, 9.97), (9.94, 9.94)]
+    ("value", "spread"),
+    [
+        *((1.2, 0.12), (0.5, 0.5), (1.97, 1.97), (9.97, 9.97), (9.94, 9.94)),
+        *((9.999996, 9.999996), (9.9999996, 0.99999996)),
+    ],
 )
 def test_a_second_digit_is_for_what_begins_with_a_1_and_stays_so(
     value: float, spread: float
 ) -> None:
-    """1.97 becomes 2, and 9.97 becomes 10, which says no more than its one digit."""
+    """1.97 becomes 2, and 9.97 becomes 10, which says no more than its one digit.
+
+    What is 10 in all the digits that decide is a 10.
+    """
     assert spread == quantities.coarse(value)
 
 
