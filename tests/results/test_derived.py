@@ -1,5 +1,7 @@
 """What is computed from several measurements of one file."""
 
+from typing import Any
+
 import pytest
 
 from results import derived
@@ -147,12 +149,14 @@ def test_the_distance_is_how_many_times_the_limit() -> None:
 
 @pytest.mark.parametrize("case", ["ladder", "matmul", "copies"])
 def test_without_a_ceiling_there_is_no_limit(case: str) -> None:
-    """A ceiling that was not measured is not guessed."""
+    """A ceiling that was not measured is not guessed, nor is the time of a rung."""
     entries = machine("cpu", 1.0, 1.0)
     del entries[case]
 
     assert derived.ladder_limit(entries, "cpu") is None
+    assert derived.ladder_distance(entries, "cpu_fused") is None
     assert derived.ladder_limit(machine("cuda", 1.0, 1.0), "cpu") is None
+    assert derived.ladder_distance(machine("cpu", 1.0, 1.0), "cpu_compiled") is None
 
 
 def test_a_rung_that_names_no_images_has_no_limit() -> None:
@@ -162,3 +166,21 @@ def test_a_rung_that_names_no_images_has_no_limit() -> None:
 
     assert derived.ladder_limit(entries, "cpu") is None
     assert derived.ladder_distance(entries, "cpu_fused") is None
+
+
+ARGUMENTS: dict[str, dict[str, Any]] = {
+    "smallest_winning_width": {"batch_size": 64},
+    "largest_speedup": {},
+    "smallest_speedup": {},
+    "ladder_limit": {"device": "cpu"},
+    "ladder_distance": {"rung": "cpu_fused"},
+    "outcome": {"case": "matmul", "entry": "n_64.cpu", "name": "relative_error"},
+    "epoch_of_steps": {"case": "step", "entry": "cpu", "samples": 60_000, "batch_size": 64},
+    "smallest_winning_batch": {"width": "64"},
+}
+
+
+@pytest.mark.parametrize("name", derived.FUNCTIONS)
+def test_a_file_without_the_case_gives_no_value(name: str) -> None:
+    """Whichever function is asked, by the names that a figure has for its arguments."""
+    assert derived.FUNCTIONS[name]({}, **ARGUMENTS[name]) is None
