@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from benchmarks import validate
 from benchmarks.__main__ import main
 from results import result_file, schema
+from results.entry import Entry, entry
 from results.quantities import UNITS
 from results.result_file import BadResultError
 from tests.benchmarks.made_up import (
@@ -286,6 +287,7 @@ RAW: dict[str, tuple[bytes, str]] = {
     "half a character": (b'{"version": "\\ud800"}', "a character that nobody sees"),
     "deep nesting": (b"[" * 100_000, "nested too deeply"),
     "huge": (b" " * 5_000_001, "larger than"),
+    "as large as may be": (b" " * 5_000_000, "no JSON from line 1"),
 }
 
 
@@ -384,6 +386,59 @@ def test_our_reading_of_the_schema_is_that_of_a_library(kind: str) -> None:
     assert (error is None) == (problem is None)
     if error is not None and problem is not None:
         assert (tuple(error.absolute_path), error.validator) == (problem.place, problem.rule)
+
+
+def problem_of(case: str, name: str, measured: Entry) -> str:
+    """What is wrong with a part of two seconds in which this alone was measured."""
+    content = {**part(), "took_s": 2.0, "entries": {name: measured.to_json()}}
+    return result_file.problem_of_part(case, "all", content, GPU_MACHINE)
+
+
+@pytest.mark.parametrize(
+    ("case", "name", "unit", "most"),
+    [
+        ("mnist_accuracy", "final", "percent", 110.0),
+        ("mnist_accuracy", "epochs_to_97", "epochs", 1e6),
+        ("mnist_accuracy", "epochs_to_97", "samples", 1e12),
+        ("tiny_epoch", "samples_100.cpu", "s", 2.2),
+    ],
+)
+def test_a_sample_may_be_as_large_as_a_machine_gives(
+    case: str, name: str, unit: str, most: float
+) -> None:
+    """And no larger; a part took as long as its samples, but for what was rounded."""
+    assert "" == problem_of(case, name, entry([most], unit, device="cpu"))
+    assert ".samples: " in problem_of(case, name, entry([1.0002 * most], unit, device="cpu"))
+
+
+@pytest.mark.parametrize(
+    ("case", "name", "most"),
+    [
+        ("copies", "cpu_copy", 1e14),
+        ("matmul", "n_2048.cpu", 1e17),
+        ("race", "width_64.batch_16.cpu", 1e12),
+    ],
+)
+def test_an_entry_may_be_as_quick_as_a_machine_is(case: str, name: str, most: float) -> None:
+    """In bytes, operations or samples a second, and no quicker."""
+    for amount, said in ((most, ""), (1.005 * most, "more than any machine")):
+        found = problem_of(case, name, entry([1.0], "s", device="cpu", amount=amount))
+
+        assert found.endswith(said)
+        assert bool(said) == bool(found)
+
+
+def test_repeated_loops_and_warm_ups_took_their_time_too() -> None:
+    """Four of half a second after 0.2 s fill 2 s and a tenth; a nanosecond is a time."""
+    warm = entry([0.5], "s", device="cpu", loops=4, warmups=[0.2])
+    warmer = entry([0.5], "s", device="cpu", loops=4, warmups=[0.21])
+
+    assert "" == problem_of("tiny_epoch", "samples_100.cpu", warm)
+    assert "took_s" in problem_of("tiny_epoch", "samples_100.cpu", warmer)
+    assert "" == problem_of("tiny_epoch", "samples_100.cpu", entry([1e-9], "s", device="cpu"))
+    assert "shorter" in problem_of(
+        "tiny_epoch", "samples_100.cpu", entry([0.995e-9], "s", device="cpu")
+    )
 
 
 # Races in a browser
@@ -649,7 +704,8 @@ def test_the_check_without_pytorch_takes_files_alone(
         ("AMD EPYC 9V74", "AMD EPYC 9V74"),
         ("A \u202eCPU\u200b", "A CPU"),
         ("GPU/PCIe <b>\n", "GPU PCIe b"),
-        ("\ud800\u2028", "unknown"),
+        ("\ud800\u2028\u2029", "unknown"),
+        ("A\\B>C", "A B C"),
         ("x" * 200, "x" * 120),
     ],
 )
