@@ -480,9 +480,12 @@ def test_a_second_page_starts_with_an_empty_list(
     [
         ("mnist_epoch.loader_only > 0.5 * mnist_epoch.cpu", True),
         ("mnist_epoch.loader_only > mnist_epoch.cpu", False),
-        ("mnist_epoch.cpu - mnist_epoch.loader_only <= 2", True),
+        (" mnist_epoch.cpu - mnist_epoch.loader_only <= 2 ", True),
         ("(mnist_epoch.cpu + 2) / 10 >= 1", True),
+        ("(mnist_epoch.cpu + 2) / 10 > 1", False),
         ("2 + 3 * mnist_epoch.cpu < 26 + 0.5", True),
+        ("2 + 3 * mnist_epoch.cpu < 26", False),
+        ("0 * mnist_epoch.cpu < 0.5", True),
         ("-mnist_epoch.cpu < 0", True),
         ("tiny.batches < mnist.batches", True),
         ("mnist_epoch.cuda < mnist_epoch.cpu", None),
