@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any, Self
 
@@ -46,6 +47,8 @@ def test_what_is_written_is_read_again(tmp_path: Path) -> None:
 
     assert good() == result_file.read(path)
     assert [path] == list(path.parent.iterdir())
+    text = path.read_text(encoding="utf-8")
+    assert ("{", "}\n") == (text[0], text[-2:])
 
 
 def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
@@ -65,21 +68,27 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
 def test_a_file_is_on_the_disk_before_it_takes_the_old_ones_place(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """First fsync, then the rename: even a power cut leaves one of the two whole."""
+    """First fsync, then the rename: even a power cut leaves one of the two whole.
+
+    What it may leave beside it git ignores.
+    """
     happened: list[str] = []
+    ignored = Path(".gitignore").read_text(encoding="utf-8").split()
     fsync, replace = os.fsync, Path.replace
     monkeypatch.setattr(os, "fsync", lambda file: (happened.append("fsync"), fsync(file)))
     monkeypatch.setattr(
-        Path, "replace", lambda path, to: (happened.append("rename"), replace(path, to))
+        Path, "replace", lambda path, to: (happened.append(path.name), replace(path, to))
     )
 
     result_file.write(good(), tmp_path / "a.json")
 
-    assert ["fsync", "rename"] == happened
+    first, partial = happened
+    assert "fsync" == first
+    assert any(fnmatch(partial, pattern) for pattern in ignored)
 
 
 def test_two_runs_do_not_write_one_file(tmp_path: Path) -> None:
-    """The second is refused in one sentence; afterwards nothing is left of the first."""
+    """The second is refused in one sentence; afterwards the file alone is left of the first."""
     path = tmp_path / "a.json"
     with (
         result_file.only_writer(path),
@@ -89,8 +98,8 @@ def test_two_runs_do_not_write_one_file(tmp_path: Path) -> None:
         pass
 
     with result_file.only_writer(path):
-        pass
-    assert [] == list(tmp_path.iterdir())
+        result_file.write(good(), path)
+    assert [path] == list(tmp_path.iterdir())
 
 
 # Damage, kind by kind
@@ -218,6 +227,8 @@ DAMAGE: dict[str, tuple[Callable[[Content], object], str]] = {
     "null in the samples": (on_entry("samples", [None]), "samples.0: null stands"),
     "text for a number": (on_entry("median", "fast"), "median: 'fast' stands"),
     "median that is none": (on_entry("median", 0.0019), "median: it is 0.0019 and the samples"),
+    "smallest that is none": (on_entry("smallest", 0.5), "smallest: it is 0.5 and the samples"),
+    "largest that is none": (on_entry("largest", 0.5), "largest: it is 0.5 and the samples"),
     "spread that is none": (on_entry("spread", 0.5), "spread: it is 0.5 and the samples"),
     "hidden noise": (on_entry("noisy", True), "noisy: it contradicts"),
     "unknown unit": (on_entry("unit", "furlong"), "unit: 'furlong' is there"),
@@ -635,6 +646,9 @@ def test_results_under_other_conditions_do_not_share_a_file(tmp_path: Path) -> N
 
     with pytest.raises(BadResultError, match="threads 2 and this run has 1"):
         result_file.continue_or_start(path, {**CPU_MACHINE, "threads": 1})
+    fast = {**CPU_MACHINE["precision"], "cudnn_benchmark": True}
+    with pytest.raises(BadResultError, match=r"with precision {.*false.*and this run has {.*true"):
+        result_file.continue_or_start(path, {**CPU_MACHINE, "precision": fast})
 
     assert good() == result_file.continue_or_start(path, {**CPU_MACHINE, "date": "2026-11-22"})
 
