@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from benchmarks import validate
 from benchmarks.__main__ import main
 from results import result_file, schema
+from results.catalogue import Definition
 from results.entry import Entry, entry
 from results.quantities import UNITS
 from results.result_file import BadResultError
@@ -437,6 +438,23 @@ def test_an_entry_may_be_as_quick_as_a_machine_is(case: str, name: str, most: fl
 
         assert found.endswith(said)
         assert bool(said) == bool(found)
+
+
+@pytest.mark.parametrize(("amount", "there"), [(0.999e18, True), (1e18, False)])
+def test_a_figure_beyond_all_is_left_out(amount: float, there: bool) -> None:
+    """From a billion billions on."""
+    product = entry([1.0], "s", device="cpu", amount=amount).to_json()
+    content = result({"matmul": {"all": {**part(), "entries": {"n_2048.cpu": product}}}}, {})
+
+    assert there == ("matmul.n_2048.cpu_rate" in content["figures"])
+
+
+@pytest.mark.parametrize("unit", ["bytes", "megabytes", "gigabytes"])
+def test_a_size_is_measured_in_bytes(unit: str) -> None:
+    """However a page writes it."""
+    size = Definition("a.b", "a size", "measured", unit, {"measured": "a:b"})
+
+    assert ("bytes",) == result_file.known_entries({"a.b": size})["a"]["b"].units
 
 
 def test_repeated_loops_and_warm_ups_took_their_time_too() -> None:
