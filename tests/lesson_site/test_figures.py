@@ -485,7 +485,7 @@ def test_a_second_page_starts_with_an_empty_list(
         ("(mnist_epoch.cpu + 2) / 10 > 1", False),
         ("2 + 3 * mnist_epoch.cpu < 26 + 0.5", True),
         ("2 + 3 * mnist_epoch.cpu < 26", False),
-        ("0 * mnist_epoch.cpu < 0.5", True),
+        ("mnist_epoch.cpu * 0 < 0.5", True),
         ("-mnist_epoch.cpu < 0", True),
         ("tiny.batches < mnist.batches", True),
         ("mnist_epoch.cuda < mnist_epoch.cpu", None),
