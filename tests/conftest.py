@@ -81,6 +81,9 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ["OMP_NUM_THREADS"] = str(max(1, (os.cpu_count() or 1) // workers))
     # Threads that wait for each other sleep: awake they would take the processor from other tests.
     os.environ["OMP_WAIT_POLICY"] = "passive"
+    # Without it a compiler with an empty cache first builds a library for each kind of instructions
+    # that the processor has, four times what a small network takes; newer kinds are tried as ever.
+    os.environ.setdefault("TORCHINDUCTOR_VEC_ISA_OK", "1")
     if capability := os.environ.get("ATEN_CPU_CAPABILITY"):
         # PyTorch keeps compiled code without regard to it, and would take that of another.
         kept = f"{tempfile.gettempdir()}/torchinductor-{capability}"
