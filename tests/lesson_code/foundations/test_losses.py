@@ -2,13 +2,14 @@
 
 import math
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 import torch
 from torch import nn
 from torch.nn import functional as F
 
+from lesson_code.foundations import losses
 from lesson_code.foundations.losses import (
     NAMES_IN_FIGURES,
     PAIRS,
@@ -28,30 +29,24 @@ from lesson_code.foundations.losses import (
     train_pair,
     two_clouds,
 )
+from tests.printed import printed
 
 SIZE_WARNING = "different to the input size"
 Runs = dict[str, dict[str, float]]
 
 
 @pytest.fixture(scope="module")
-def quick() -> Iterator[None]:
-    """One thread for the runs that the whole module shares."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
+def digits() -> Runs:
+    """Logits and softmax first on real digits, as the page shows them."""
+    data: Runs = printed("foundations/losses:print_softmax_first_runs").data
+    return data
 
 
 @pytest.fixture(scope="module")
-def digits(quick: None) -> Runs:
-    """Logits and softmax first on real digits, run once."""
-    return print_softmax_first_runs()
-
-
-@pytest.fixture(scope="module")
-def two_classes(quick: None) -> Runs:
-    """Six pairs of target and loss, run once."""
-    return print_two_classes()
+def two_classes() -> Runs:
+    """Six pairs of target and loss, as the page shows them."""
+    data: Runs = printed("foundations/losses:print_two_classes").data
+    return data
 
 
 def logits_and_indices() -> tuple[torch.Tensor, torch.Tensor]:
@@ -159,6 +154,26 @@ def test_softmax_first_gives_shares() -> None:
     outputs = SoftmaxFirst()(torch.rand(5, 1, 28, 28))
 
     torch.testing.assert_close(outputs.sum(dim=1), torch.ones(5))
+
+
+def test_both_tables_have_the_rows_of_the_page(
+    digits: Runs, two_classes: Runs, monkeypatch: pytest.MonkeyPatch, one_thread: None
+) -> None:
+    """One seed and one epoch give what is to be shown, and numbers of their own."""
+    monkeypatch.setattr(losses, "DIGIT_SEEDS", range(1))
+    monkeypatch.setattr(losses, "DIGIT_EPOCHS", 1)
+    monkeypatch.setattr(losses, "TWO_CLASS_SEEDS", range(1))
+
+    short, pairs = print_softmax_first_runs(), print_two_classes()
+
+    assert digits.keys() == short.keys()
+    assert all(digits[name].keys() == runs.keys() for name, runs in short.items())
+    assert short["adam_logits"]["smallest_loss"] > digits["adam_logits"]["largest_loss"]
+    assert two_classes.keys() == pairs.keys()
+    assert all(two_classes[name].keys() == runs.keys() for name, runs in pairs.items())
+    assert all(
+        runs["accuracy"] > 0.9 for name, runs in pairs.items() if name in NAMES_IN_FIGURES[:-1]
+    )
 
 
 def test_on_digits_softmax_first_looks_fine_but_for_its_loss(digits: Runs) -> None:

@@ -1,11 +1,12 @@
 """What is registered is trained, moved and saved; what is not fails as its page says, or not."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 import torch
 from torch import nn
 
+from lesson_code.foundations import modules
 from lesson_code.foundations.modules import (
     Container,
     DigitClassifier,
@@ -24,6 +25,7 @@ from lesson_code.foundations.modules import (
     print_sequential,
     print_silent_failure,
 )
+from tests.printed import printed
 
 OPTIMIZERS = [torch.optim.SGD, torch.optim.Adam, torch.optim.AdamW, torch.optim.RMSprop]
 
@@ -48,12 +50,10 @@ def images(rows: int = 8) -> torch.Tensor:
 
 
 @pytest.fixture(scope="module")
-def silent() -> Iterator[dict[str, dict[str, float]]]:
-    """What the page's silent failure gives, run once."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield print_silent_failure()
-    torch.set_num_threads(threads)
+def silent() -> dict[str, dict[str, float]]:
+    """What the page shows of its silent failure, over ten seeds."""
+    data: dict[str, dict[str, float]] = printed("foundations/modules:print_silent_failure").data
+    return data
 
 
 def test_the_classifier_has_four_tensors_and_the_sizes_on_the_page() -> None:
@@ -163,6 +163,23 @@ def test_hidden_gradients_are_never_reset(silent: dict[str, dict[str, float]]) -
 
     assert hidden["hidden_gradient"] > 10 * hidden["head_gradient"]
     assert hidden["hidden_gradient"] > 10 * silent["registered"]["hidden_gradient"]
+
+
+def test_one_seed_fails_as_silently(
+    silent: dict[str, dict[str, float]], monkeypatch: pytest.MonkeyPatch, one_thread: None
+) -> None:
+    """It is one of the ten, and shows what they show."""
+    monkeypatch.setattr(modules, "SEEDS", range(1))
+
+    once = print_silent_failure()
+
+    assert silent.keys() == once.keys()
+    for name, ten in silent.items():
+        assert ten.keys() == once[name].keys()
+        assert ten["smallest_loss"] - 1e-3 <= once[name]["largest_loss"]
+        assert once[name]["smallest_loss"] <= ten["largest_loss"] + 1e-3
+    assert 0.0 == once["hidden"]["change"]
+    assert once["hidden"]["hidden_gradient"] > 10 * once["hidden"]["head_gradient"]
 
 
 @pytest.mark.parametrize(("container", "same"), [(list, True), (nn.ModuleList, False)])
