@@ -45,8 +45,8 @@ def no_mirror(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 def small_run(data: Path, checkpoint: Path, *more: str) -> None:
-    """Two epochs on 1,500 images."""
-    limits = ["--limit-train", "1500", "--limit-val", "300", "--epochs", "2"]
+    """Two epochs on 300 images."""
+    limits = ["--limit-train", "300", "--limit-val", "100", "--epochs", "2"]
     main(["--data", str(data), "--checkpoint", str(checkpoint), *limits, *more])
 
 

@@ -1,11 +1,16 @@
 """The order of the steps, sorted digits, and what the table of loader settings says."""
 
+import contextlib
 import copy
+import io
 import os
 import random
 import re
 import time
 import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,9 +18,10 @@ import torch
 from torch import nn
 from torch.utils.data import DataLoader, Dataset, TensorDataset
 
+from lesson_code.foundations import train_mnist, training_loop
+from lesson_code.foundations.train_mnist import load_digits
 from lesson_code.foundations.training_loop import (
     ORDERS,
-    late_share,
     print_orders,
     print_sorted_digits,
     print_training_run,
@@ -24,6 +30,7 @@ from lesson_code.foundations.training_loop import (
     train_on_sorted_digits,
     two_layers,
 )
+from tests.printed import printed
 
 ROWS = TensorDataset(torch.arange(10.0))
 
@@ -123,41 +130,79 @@ def test_the_page_shows_the_orders(capsys: pytest.CaptureFixture[str]) -> None:
     assert {"healthy", "late"} == set(returned)
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2])
-def test_sorted_digits_without_shuffling_fool_the_loss(seed: int, one_thread: None) -> None:
+@dataclass(frozen=True)
+class Table:
+    """What the table of loader settings says, and the losses of each epoch."""
+
+    text: str
+    data: dict[str, dict[str, Any]]
+
+    def losses(self, row: str) -> list[float]:
+        """The numbers before the gap, of the row of this name."""
+        [line] = [line for line in self.text.splitlines() if line.startswith(f"{row} ")]
+        return [float(word) for word in line.removeprefix(row).split()[:3]]
+
+
+@pytest.fixture(scope="module")
+def tables() -> dict[int, Table]:
+    """The table of the page, with seed 0; and another that is trained here, with seed 1."""
+    shown = printed("foundations/training_loop:print_sorted_digits")
+    threads, said = torch.get_num_threads(), io.StringIO()
+    torch.set_num_threads(1)
+    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(said):
+        patch.setattr(
+            training_loop,
+            "train_on_sorted_digits",
+            lambda shuffle, seed: train_on_sorted_digits(shuffle, seed + 1),
+        )
+        fresh = print_sorted_digits()
+    torch.set_num_threads(threads)
+    return {0: Table(shown.text, shown.data), 1: Table(said.getvalue(), fresh)}
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_sorted_digits_without_shuffling_fool_the_loss(seed: int, tables: dict[int, Table]) -> None:
     """The loss falls in both runs, and only the shuffled one reads digits."""
-    well_trained, _, shuffled = train_on_sorted_digits(True, seed)
-    fooled, losses, unshuffled = train_on_sorted_digits(False, seed)
+    table = tables[seed]
+    shuffled, unshuffled = table.data["shuffled"], table.data["not_shuffled"]
+    losses = table.losses("not shuffled")
 
-    assert shuffled[-1] > 0.88
-    assert unshuffled[-1] < 0.75
+    assert shuffled["accuracy"][-1] > 0.88
+    assert unshuffled["accuracy"][-1] < 0.75
     assert sorted(losses, reverse=True) == losses
-    assert late_share(well_trained) < 0.3
-    assert late_share(fooled) > 0.5
+    assert (losses[0], losses[-1]) == (unshuffled["first_loss"], unshuffled["last_loss"])
+    assert unshuffled["last_loss"] < unshuffled["first_loss"]
+    assert shuffled["late_share"] < 0.3
+    assert unshuffled["late_share"] > 0.5
 
 
-def test_the_page_shows_both_loaders(capsys: pytest.CaptureFixture[str], one_thread: None) -> None:
-    """What the table prints is what the figures take."""
-    results = print_sorted_digits()
-
-    assert "not shuffled" in capsys.readouterr().out
-    assert results["not_shuffled"]["last_loss"] < results["not_shuffled"]["first_loss"]
-    assert results["not_shuffled"]["accuracy"][-1] < results["shuffled"]["accuracy"][-1]
-
-
-def test_the_page_shows_a_run_on_the_subset(
-    capsys: pytest.CaptureFixture[str], one_thread: None
-) -> None:
+def test_the_page_shows_a_run_on_the_subset() -> None:
     """The loss falls in each of three epochs, and accuracies are those of 6,000 images."""
-    print_training_run()
+    text = printed("foundations/training_loop:print_training_run").text
 
-    printed = capsys.readouterr().out
-    losses = [float(number) for number in re.findall(r"training loss (\S+),", printed)]
-    accuracies = [float(number) for number in re.findall(r"accuracy\D* (\d\S+)", printed)]
+    losses = [float(number) for number in re.findall(r"training loss (\S+),", text)]
+    accuracies = [float(number) for number in re.findall(r"accuracy\D* (\d\S+)", text)]
     assert 3 == len(losses)
     assert sorted(losses, reverse=True) == losses
     assert 5 == len(accuracies)  # of three epochs, of the best one, of the test
     assert all(0.86 <= accuracy <= 0.95 for accuracy in accuracies[2:])
+
+
+def test_that_run_is_the_script_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has no options, and a folder of its own in which it finds the subset."""
+    before, given = Path.cwd(), []
+
+    def run(options: list[str]) -> None:
+        given.append((options, len(load_digits(Path("data"), train=True)), Path.cwd()))
+
+    monkeypatch.setattr(train_mnist, "main", run)
+
+    print_training_run()
+
+    [(options, images, folder)] = given
+    assert ([], 6000) == (options, images)
+    assert before == Path.cwd() != folder
+    assert not folder.exists()
 
 
 def test_a_seeded_generator_repeats_the_order() -> None:
