@@ -6,6 +6,7 @@ import io
 import math
 import re
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +18,11 @@ from lesson_code.gpu_training import gpu_training_in_practice
 from lesson_code.gpu_training.training import evaluate
 from lesson_code.models import MNISTClassifier
 from lesson_site.sections import read_section
+from tests.printed import printed
 
 CODE = Path(gpu_training_in_practice.__file__).parent.parent
 SCRIPT = read_section("gpu_training/gpu_training_in_practice.py:script", CODE).text
+RECORDED = "gpu_training/gpu_training_in_practice:print_training_run"
 
 
 @dataclass(frozen=True)
@@ -180,17 +183,36 @@ def test_it_has_no_mixed_precision_and_nothing_unsafe() -> None:
     assert "map_location=device, weights_only=True" in SCRIPT
 
 
+def test_the_page_shows_what_the_pasted_script_prints(run: Run) -> None:
+    """A loss for each epoch, close to those of the pasted script."""
+    shown, pasted = (
+        [float(loss) for loss in re.findall(r"loss (\S+),", text)]
+        for text in (printed(RECORDED).text, "\n".join(run.lines))
+    )
+
+    assert 3 == len(shown)
+    assert pasted == pytest.approx(shown, rel=0.05)
+    assert math.isclose(shown[0], 0.697, rel_tol=0.05)
+
+
 def test_the_recorded_run_leaves_nothing_behind(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     one_thread: None,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """It prints the same losses as the pasted script, in a folder of its own."""
-    monkeypatch.chdir(tmp_path)
+    """It says what the page shows, here of few images, in a folder of its own."""
+    packed, empty = tmp_path / "packed", tmp_path / "empty"
+    packed.mkdir()
+    empty.mkdir()
+    _pack_few_images(packed, 240)
+    few = partial(lay_out_subset, packed_in=packed)
+    monkeypatch.setattr(gpu_training_in_practice, "lay_out_subset", few)
+    monkeypatch.chdir(empty)
 
     gpu_training_in_practice.print_training_run()
 
-    first_epoch = capsys.readouterr().out.splitlines()[1]
-    assert list(tmp_path.iterdir()) == []
-    assert math.isclose(float(re.findall(r"loss (\S+),", first_epoch)[0]), 0.697, rel_tol=0.05)
+    device, *epochs, _, _ = capsys.readouterr().out.splitlines()
+    assert device.endswith(", 220 training images")
+    assert 3 == len(epochs)
+    assert [] == list(empty.iterdir())
