@@ -235,3 +235,12 @@ def one_thread() -> Iterator[None]:
     torch.set_num_threads(1)
     yield
     torch.set_num_threads(threads)
+
+
+@pytest.fixture
+def any_weights(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Draw no weights where only their shapes count: of a large model that takes seconds."""
+    import torch
+
+    for draw in ("normal_", "uniform_"):
+        monkeypatch.setattr(torch.Tensor, draw, lambda tensor, *_, **__: tensor)

@@ -159,7 +159,7 @@ def test_a_sentence_for_each_mistake(
 
 
 def test_all_cards_are_forecast_from_one_count(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], any_weights: None
 ) -> None:
     """A step is what takes time to count; ResNet-50 on five cards is counted once."""
     counting = Mock(wraps=training.count)

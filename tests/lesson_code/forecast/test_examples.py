@@ -8,7 +8,7 @@ from lesson_code.forecast.counter import count_step
 from lesson_code.forecast.shells import ReadsValuesError, Shell
 
 
-def test_gpt2_is_counted() -> None:
+def test_gpt2_is_counted(any_weights: None) -> None:
     """Products of 8 texts of 1,024 tokens take at least 6 operations a parameter and token."""
     model, optimizer, loss_function, batch = examples.gpt2()
     parameters = sum(parameter.numel() for parameter in model.parameters())

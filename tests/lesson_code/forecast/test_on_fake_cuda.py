@@ -26,7 +26,7 @@ def counted(name: str) -> dict[str, Any]:
 
 @pytest.mark.no_cover
 @pytest.mark.parametrize("name", machine.STEPS)
-def test_the_same_is_counted(name: str) -> None:
+def test_the_same_is_counted(name: str, any_weights: None) -> None:
     """Arithmetic, traffic, launches, operations and the peak are those on fake CUDA tensors."""
     kept = machine.kept()
     allowed = 0 if kept["torch"] == machine.torch_version() else OTHER_PYTORCH

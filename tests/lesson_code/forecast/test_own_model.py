@@ -6,8 +6,9 @@ from lesson_code.forecast import own_model
 
 
 def test_a_step_learns() -> None:
-    """Three steps on one batch lower its loss."""
-    model, optimizer, loss_function, (images, labels) = own_model.training()
+    """Three steps on a part of its batch lower the loss."""
+    model, optimizer, loss_function, batch = own_model.training()
+    images, labels = (part[:16] for part in batch)
     losses = []
     for _ in range(3):
         optimizer.zero_grad()
