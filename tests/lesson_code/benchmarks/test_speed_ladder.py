@@ -272,11 +272,15 @@ def test_what_is_compiled_is_the_fused_rungs_step(
 
 @pytest.mark.timeout(240)
 def test_compiled_rung_is_the_fused_one_compiled(data: Data) -> None:
-    """The compiler changes no result beyond rounding."""
+    """The compiler changes no result beyond rounding.
+
+    Without a smaller last batch, for which everything would be compiled once more.
+    """
+    whole = Data(data.dataset, data.images[:960], data.labels[:960])
     losses = []
     for rung in (speed_ladder.fused, speed_ladder.compiled):
         torch.manual_seed(0)
-        losses.append(rung(data, CPU).epoch())
+        losses.append(rung(whole, CPU).epoch())
 
     assert losses[0] == pytest.approx(losses[1], rel=1e-4)
 
