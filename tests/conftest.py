@@ -6,6 +6,7 @@ PyTorch is imported where a test needs it, and nowhere else: those of pages run 
 from __future__ import annotations
 
 import contextlib
+import functools
 import gc
 import os
 import re
@@ -184,11 +185,22 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     """
     if "torch" in sys.modules:
         sys.modules["torch"].manual_seed(0)
+        _go_backward_once()
     if item.get_closest_marker("gpu") and not _has_gpu():
         reason = "no CUDA GPU here; run `pytest -m gpu --require-gpu` on a machine that has one"
         if item.config.getoption("--require-gpu"):
             pytest.fail(f"--require-gpu was given, but there is {reason}")
         pytest.skip(reason)
+
+
+@functools.cache
+def _go_backward_once() -> None:
+    """Let forks train, whatever a test compiles before.
+
+    Backward's first call starts a thread for each device other than the CPU that PyTorch knows;
+    once anything was compiled it knows one, and a fork of a process with such threads cannot train.
+    """
+    sys.modules["torch"].ones((), requires_grad=True).backward()
 
 
 def _has_gpu() -> bool:
