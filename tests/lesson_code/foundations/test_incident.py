@@ -1,7 +1,11 @@
 """The incident happens again, without an error: bad weights, and a bad measurement of them."""
 
+import contextlib
+import io
 import math
 import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 import pytest
 import torch
@@ -24,14 +28,49 @@ def digits() -> tuple[Images, Images]:
     )
 
 
-@pytest.fixture(scope="module", params=[0, 1, 2])
-def runs(request: pytest.FixtureRequest, digits: tuple[Images, Images]) -> tuple[Replay, Replay]:
-    """The healthy run and the broken one, from the same seed."""
+@dataclass(frozen=True)
+class Shown:
+    """What the page's printout says and returns, and its healthy and its broken run."""
+
+    lines: list[str]
+    data: dict[str, dict[str, float]]
+    runs: tuple[Replay, Replay]
+
+
+@pytest.fixture(scope="module")
+def quick() -> Iterator[None]:
+    """One thread for the runs that the whole module shares."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
-    pair = tuple(incident.replay(*digits, reset, request.param) for reset in (True, False))
+    yield
     torch.set_num_threads(threads)
-    return pair[0], pair[1]
+
+
+@pytest.fixture(scope="module")
+def shown(quick: None) -> Shown:
+    """The printout, whose seed is 0."""
+    said, replay, runs = io.StringIO(), incident.replay, list[Replay]()
+
+    def remembered(*given: Images, reset_gradients: bool) -> Replay:
+        runs.append(replay(*given, reset_gradients=reset_gradients))
+        return runs[-1]
+
+    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(said):
+        patch.setattr(incident, "replay", remembered)
+        data = incident.print_replay()
+    healthy, broken = runs
+    return Shown(said.getvalue().splitlines(), data, (healthy, broken))
+
+
+@pytest.fixture(scope="module", params=[0, 1, 2])
+def runs(
+    request: pytest.FixtureRequest, quick: None, shown: Shown, digits: tuple[Images, Images]
+) -> tuple[Replay, Replay]:
+    """The healthy run and the broken one, from the same seed."""
+    if request.param == 0:
+        return shown.runs
+    healthy, broken = (incident.replay(*digits, reset, request.param) for reset in (True, False))
+    return healthy, broken
 
 
 def test_the_missing_reset_ruins_the_weights(runs: tuple[Replay, Replay]) -> None:
@@ -109,13 +148,10 @@ def test_the_network_has_the_parameters_that_its_docstring_counts() -> None:
     assert 0.2 == next(m.p for m in model.modules() if isinstance(m, nn.Dropout))
 
 
-def test_the_replay_prints_both_runs_and_both_measurements(
-    capsys: pytest.CaptureFixture[str], one_thread: None
-) -> None:
+def test_the_replay_prints_both_runs_and_both_measurements(shown: Shown) -> None:
     """Six epochs, two lines of measurements, and the numbers that the page names."""
-    data = incident.print_replay()
+    lines, data = shown.lines, shown.data
 
-    lines = capsys.readouterr().out.splitlines()
     rows = [line.split() for line in lines if line.strip()[:1].isdigit()]
     assert ["1", "2", "3", "4", "5", "6"] == [row[0] for row in rows]
     assert f"{data['healthy']['accuracy']:.2f}" == rows[-1][2]
