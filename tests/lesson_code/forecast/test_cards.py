@@ -1,10 +1,11 @@
 """Cards are offered with their sources alone."""
 
+from datetime import date
 from pathlib import Path
 
 import pytest
 
-from lesson_code.forecast.cards import CardError, read_cards
+from lesson_code.forecast.cards import Card, CardError, Source, read_cards
 
 GOOD = """
 [source.sheet]
@@ -37,12 +38,52 @@ def test_rates_are_in_base_units(tmp_path: Path) -> None:
     """The file has GiB, GB/s and TFLOP/s, the card bytes, bytes and operations a second."""
     file = tmp_path / "cards.toml"
     file.write_text(GOOD, encoding="utf-8")
+    source = Source(
+        id="sheet",
+        who="A maker",
+        title="A data sheet",
+        address="https://example.org/sheet",
+        read=date(2026, 11, 23),
+    )
+
+    expected = Card(
+        id="small",
+        name="Small",
+        memory_bytes=17_179_869_184,
+        bandwidth=320_000_000_000,
+        peak={"float32": 8_100_000_000_000},
+        sources={"memory": source, "bandwidth": source, "float32": source},
+        called=(),
+        band=0,
+        note="",
+    )
+    assert {"small": expected} == read_cards(file)
+
+
+def test_what_a_card_may_have_besides(tmp_path: Path) -> None:
+    """Names of the driver's, a band and a note; memory is in whole bytes, rates may be small."""
+    file = tmp_path / "cards.toml"
+    more = """float16 = { value = 0.5, source = "sheet" }
+called = ["Tiny", "Tiny Ti"]
+band = 2.5
+note = "Slow."
+"""
+    file.write_text(GOOD.replace("value = 16", "value = 15.9") + more, encoding="utf-8")
 
     card = read_cards(file)["small"]
 
-    assert 16 * 2**30 == card.memory_bytes
-    assert 320e9 == card.bandwidth
-    assert {"float32": 8.1e12} == card.peak
+    assert "17072495002" == str(card.memory_bytes)
+    assert {"float32": 8.1e12, "float16": 5e11} == card.peak
+    assert (("Tiny", "Tiny Ti"), 2.5, "Slow.") == (card.called, card.band, card.note)
+
+
+def test_a_card_of_ones_own() -> None:
+    """Six facts in the order of the page make one, without names of the driver's, band and note."""
+    card = Card("mine", "my card", 16 * 2**30, 320e9, {"float32": 8.1e12}, {})
+
+    assert ("mine", "my card", 17_179_869_184) == (card.id, card.name, card.memory_bytes)
+    assert (320e9, {"float32": 8.1e12}, {}) == (card.bandwidth, card.peak, card.sources)
+    assert ((), 0, "") == (card.called, card.band, card.note)
 
 
 @pytest.mark.parametrize("id", ["t4", "v100"])
@@ -56,10 +97,14 @@ def test_old_cards_lack_newer_formats(id: str) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
+        ('memory = { value = 16, source = "sheet" }', "", "memory is None"),
         ('bandwidth = { value = 320, source = "sheet" }', "", "bandwidth is None"),
+        ("value = 320, ", "", "bandwidth is None"),
+        ("value = 320", "value = '320'", "bandwidth is '320', not a number"),
         ("value = 8.1", "value = 0", "float32 is 0, not a number above zero"),
         ("float32 =", "float64 =", "unknown 'float64'"),
         ("float32 =", "tf32 =", "float32 is None"),
+        ("float32 =", "tf32 = { value = -1 }\nfloat32 =", "tf32 is -1"),
         ('value = 16, source = "sheet"', "value = 16", "memory has no source"),
         ('value = 16, source = "sheet"', 'value = 16, source = "me"', "memory has no source"),
         ("[card.small]", "[card.small", "can't read"),
@@ -68,9 +113,17 @@ def test_old_cards_lack_newer_formats(id: str) -> None:
     ],
 )
 def test_a_bad_card_is_refused(tmp_path: Path, old: str, new: str, says: str) -> None:
-    """The message says which card and what is wrong with it."""
+    """The message says in which file, and what is wrong there."""
     file = tmp_path / "cards.toml"
     file.write_text(GOOD.replace(old, new), encoding="utf-8")
 
-    with pytest.raises(CardError, match=says):
+    with pytest.raises(CardError, match=says) as refused:
         read_cards(file)
+
+    assert str(file) in str(refused.value)
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    """It is refused as one that can't be read."""
+    with pytest.raises(CardError, match="can't read"):
+        read_cards(tmp_path / "none.toml")
