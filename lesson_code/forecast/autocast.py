@@ -17,6 +17,7 @@ from torch.utils._pytree import tree_leaves, tree_map_only
 
 LISTS = Path(__file__).with_name("autocast.toml")
 HALVES = (torch.float16, torch.bfloat16)
+CAST = (*HALVES, torch.float32)  # the formats that autocast changes; float64 is not among them
 FUSED = {"softmax": torch._softmax, "log_softmax": torch._log_softmax}  # they convert themselves
 
 Kernel = Callable[..., Any]
@@ -34,7 +35,7 @@ def autocast_without_gpu() -> Iterator[None]:
         patch("torch.clear_autocast_cache", casts.kept.clear),
         warnings.catch_warnings(),
     ):
-        warnings.filterwarnings("ignore", ".*Overriding a previously registered", UserWarning)
+        warnings.filterwarnings("ignore", "Warning only once for all operators", UserWarning)
         for rule, names in lists.items():
             for operation in filter(None, map(_operation, names)):
                 library.impl(operation, _with(getattr(casts, rule), operation), "AutocastCUDA")
@@ -72,7 +73,7 @@ class _Casts:
         """A result in float32; the operation converts its input on the way."""
         names = [argument.name for argument in operation._schema.arguments]
         given = dict(zip(names, args, strict=False)) | kwargs
-        if given.get("dtype") is not None or not args[0].is_floating_point():
+        if given.get("dtype") is not None or args[0].dtype not in CAST:
             return operation(*args, **kwargs)
         fused = FUSED.get(operation._overloadpacket.__name__)
         if fused and args[0].dtype == torch.float16:
@@ -81,7 +82,7 @@ class _Casts:
 
     def _narrowed(self, tensor: torch.Tensor) -> torch.Tensor:
         format = torch.get_autocast_dtype("cuda")
-        if tensor.dtype not in (*HALVES, torch.float32) or tensor.dtype == format:
+        if tensor.dtype not in CAST:
             return tensor
         if not (tensor.is_leaf and tensor.requires_grad):
             return tensor.to(format)
