@@ -83,7 +83,7 @@ def _module(name: str) -> ModuleType:
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as problem:
-        if problem.name is None or not f"{name}.".startswith(f"{problem.name}."):
+        if not f"{name}.".startswith(f"{problem.name}."):
             raise RefusedError(f"{name} needs {problem.name!r}, which is not installed") from None
         raise RefusedError(
             f"there is no module {name!r} here; call the command in the folder of its file, "
