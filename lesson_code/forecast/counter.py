@@ -135,7 +135,7 @@ def _on_meta(func: Any, args: Any, kwargs: dict[str, Any]) -> tuple[Any, dict[st
 def changes_in_place(func: Any) -> bool:
     """Whether it is an optimizer's fused update, some of which know no tensors without values."""
     name = func._schema.name.removeprefix("aten::")
-    return bool(name.startswith("_fused") and name.endswith("_") and not func._schema.returns)
+    return bool(name.startswith("_fused") and name.endswith("_"))
 
 
 def tensors_of(tree: Any) -> list[torch.Tensor]:

@@ -237,7 +237,7 @@ def main() -> int:
     parser.add_argument("--every", type=int, default=1, help="try one mutant of so many")
     parser.add_argument("--again", action="store_true", help="what died in this folder stays dead")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     tried = [
         mutant
         for mutant in mutants_of(file_of(options.module).read_text(encoding="utf-8"))
@@ -246,6 +246,8 @@ def main() -> int:
     tests = [path.resolve() for path in options.tests] or tests_of(options.module)
     for library in WARM & {name for path in tests for name in packages_of(path)}:
         importlib.import_module(library)
+    if "torch" in sys.modules:
+        importlib.import_module("torch._dynamo")  # as an optimizer's first step does, in seconds
     phases = (Phase.explicit, Phase.generate)  # one example that fails is enough
     settings.register_profile("mutants", database=None, deadline=None, phases=phases)
     settings.load_profile("mutants")

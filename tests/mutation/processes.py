@@ -98,13 +98,16 @@ def _ended(running: dict[int, _Running[Task]]) -> tuple[Task, int]:
 
 
 def _wants_a_processor(session: int) -> bool:
-    """Whether a thread of a session runs or waits for its turn; no where the system is silent."""
+    """Whether a thread of a session runs, waits for its turn or was stopped by somebody.
+
+    No where the system is silent.
+    """
     for stat in Path("/proc").glob("[0-9]*/task/*/stat"):
         with contextlib.suppress(OSError):  # one that has just ended
             state, _, _, of_session, *_ = (
                 stat.read_text("utf-8", "replace").rpartition(")")[2].split()
             )
-            if int(of_session) == session and state in "RD":
+            if int(of_session) == session and state in "RDT":
                 return True
     return False
 

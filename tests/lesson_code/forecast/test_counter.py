@@ -38,16 +38,94 @@ def test_products_by_hand() -> None:
     assert {"float32": 2 * (2 * 7 * 30 * 20)} == step.flop
 
 
+@pytest.mark.parametrize("stride", [1, 2])
 @pytest.mark.parametrize("groups", [1, 2, 64])
 @pytest.mark.parametrize("kind", [nn.Conv2d, nn.ConvTranspose2d])
-def test_a_gradient_of_a_convolution_costs_a_forward_pass(kind: Any, groups: int) -> None:
+def test_a_gradient_of_a_convolution_costs_a_forward_pass(
+    kind: Any, groups: int, stride: int
+) -> None:
     """Both gradients of a grouped convolution cost as much as two forward passes, and no more."""
-    layer = kind(64, 64, 3, padding=1, groups=groups, bias=False)
+    layer = kind(64, 64, 4, stride, padding=1, groups=groups, bias=False)
     inputs = torch.empty(8, 64, 16, 16, requires_grad=True)
+    pixels = layer(inputs)[0, 0].numel() if kind is nn.Conv2d else 16 * 16
 
     step = count(nn.Sequential(nn.BatchNorm2d(64), layer), inputs)
 
-    assert {"float32": 3 * 2 * 8 * 64 * (64 // groups) * 9 * 16 * 16} == step.flop
+    assert {"float32": 3 * 2 * 8 * 64 * (64 // groups) * 16 * pixels} == step.flop
+
+
+@pytest.mark.parametrize(
+    ("wanted", "kernels", "values"),
+    [
+        ("weight bias", 2, 2 * 200 + 150 + (12 + 4)),
+        ("bias", 1, 200 + 4),
+        ("inputs bias", 2, 2 * 200 + 12 + (150 + 4)),
+        ("inputs weight bias", 3, 3 * 200 + 12 + 150 + (150 + 12 + 4)),
+    ],
+)
+def test_each_gradient_of_a_convolution_is_a_kernel(wanted: str, kernels: int, values: int) -> None:
+    """All of them read the output's gradient, and some the inputs or the weight."""
+    layer = nn.Conv2d(3, 4, 1)
+    layer.weight.requires_grad = "weight" in wanted
+    inputs = torch.empty(2, 3, 5, 5)
+
+    class Shifted(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.layer, self.shift = layer, nn.Parameter(torch.zeros(()))
+
+        def forward(self, images: torch.Tensor) -> torch.Tensor:
+            return self.layer(images + self.shift if "inputs" in wanted else images)
+
+    forward_values = 150 + 12 + 4 + 200
+
+    step = count(Shifted(), inputs)
+
+    assert 4 * (forward_values + values) == step.convolution_bytes
+    assert kernels - 1 == step.launches - step.operations
+
+
+def test_batch_norm_reads_twice_what_its_statistics_are_of() -> None:
+    """Forward its inputs; backward those and the gradient, from which that of its inputs comes."""
+    images = torch.empty(50, 1, 20, 20)
+
+    step = count(nn.BatchNorm2d(1), images)
+
+    forward, total, backward = 2 + 1, 1, 2 + 2 + 1
+    assert pytest.approx(forward + total + backward, rel=0.01) == step.bytes / images.nbytes
+
+
+@pytest.mark.parametrize(("tensors", "more"), [(55, 0), (56, 1), (110, 1), (111, 2)])
+def test_a_launch_takes_110_tensors(tensors: int, more: int) -> None:
+    """An update of all weights reads two tensors for each; one operation may be some launches."""
+
+    class Many(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.weights = nn.ParameterList(torch.zeros(1) for _ in range(tensors))
+
+        def forward(self, _: torch.Tensor) -> torch.Tensor:
+            return torch.cat([*self.weights])
+
+    step = count(Many(), torch.empty(1))
+
+    assert more == step.launches - step.operations
+
+
+def test_only_what_is_sent_as_it_is_costs_nothing() -> None:
+    """On the way to the GPU on which it is, a tensor can change its format."""
+
+    class Sent(nn.Linear):
+        def forward(self, inputs: torch.Tensor) -> torch.Tensor:
+            return super().forward(inputs.to(inputs.device, torch.float32))
+
+    plain = count(nn.Linear(6, 2), torch.empty(4, 6))
+    sent = count(Sent(6, 2), torch.empty(4, 6))
+    cast = count(Sent(6, 2), torch.empty(4, 6, dtype=torch.float16))
+
+    assert plain == sent
+    assert 1 == cast.operations - plain.operations
+    assert 4 * 6 * (2 + 4) == cast.bytes - plain.bytes
 
 
 def test_bytes_by_hand() -> None:
