@@ -92,14 +92,17 @@ class StepCounter(TorchDispatchMode):
     def count(self, func: Any, args: Any, kwargs: dict[str, Any], result: Any) -> None:
         """Add what a GPU would do for one operation; views and empty tensors cost nothing."""
         name = func._schema.name.removeprefix("aten::")
-        given = [t for t in tensors_of((args, kwargs)) if t.device == META]
-        known = {t.untyped_storage()._cdata for t in given}
+        arguments = {argument.name: argument for argument in func._schema.arguments}
+        values = dict(zip(arguments, args, strict=False)) | kwargs
+        known = {t.untyped_storage()._cdata for t in tensors_of(values) if t.device == META}
+        read = {of: value for of, value in values.items() if not arguments[of].is_out}
+        given = [t for t in tensors_of(read) if t.device == META]
         made = [t for t in tensors_of(result) if t.untyped_storage()._cdata not in known]
         made = [t for t in made if t.device == META]
         changed = [
             value
-            for argument, value in zip(func._schema.arguments, args, strict=False)
-            if argument.alias_info is not None and argument.alias_info.is_write
+            for of, value in values.items()
+            if arguments[of].alias_info is not None and arguments[of].alias_info.is_write
         ]
         if (not made and not (changed and given)) or "empty" in name:
             return

@@ -170,6 +170,7 @@ def test_the_lessons_step() -> None:
 
     assert 27 == step.launches == step.operations
     assert 4 * 235_146 <= step.weight_bytes < 4 * 235_146 + 6 * 512
+    assert 0 == step.weight_bytes % 512 == step.peak_bytes % 512
 
 
 def test_mixed_precision_adds_casts() -> None:
@@ -290,6 +291,20 @@ def test_channels_last() -> None:
 
     assert usual.convolution_bytes == last.convolution_bytes
     assert last.channels_last
+
+
+def test_a_result_can_be_written_where_one_was() -> None:
+    """It is that tensor, and no new one."""
+
+    class Written(nn.Linear):
+        def forward(self, inputs: torch.Tensor) -> torch.Tensor:
+            room = torch.empty_like(inputs)
+            assert room is torch.mul(inputs, 2, out=room)
+            return super().forward(room)
+
+    plain, written = (count(kind(6, 2), torch.empty(4, 6)) for kind in (nn.Linear, Written))
+
+    assert 4 * 6 * (4 + 4) == written.bytes - plain.bytes
 
 
 def test_a_device_by_name() -> None:
