@@ -9,7 +9,7 @@ from torch.distributed._tools.mem_tracker import MemTracker
 from torch.nn import functional as F
 from torch.utils.checkpoint import checkpoint
 
-from lesson_code.forecast.counter import count_step
+from lesson_code.forecast.counter import changes_in_place, count_step
 from lesson_code.forecast.formula import Step
 from lesson_code.forecast.shells import ReadsValuesError
 from lesson_code.models import MNISTClassifier
@@ -95,8 +95,18 @@ def test_batch_norm_reads_twice_what_its_statistics_are_of() -> None:
     assert pytest.approx(forward + total + backward, rel=0.01) == step.bytes / images.nbytes
 
 
-@pytest.mark.parametrize(("tensors", "more"), [(55, 0), (56, 1), (110, 1), (111, 2)])
-def test_a_launch_takes_110_tensors(tensors: int, more: int) -> None:
+@pytest.mark.parametrize(
+    ("tensors", "format", "more"),
+    [
+        (55, "float32", 0),
+        (56, "float32", 1),
+        (110, "float32", 1),
+        (111, "float32", 2),
+        (108, "float16", 1),
+        (109, "float16", 2),  # and to see whether all gradients are finite, with scale and answer
+    ],
+)
+def test_a_launch_takes_110_tensors(tensors: int, format: str, more: int) -> None:
     """An update of all weights reads two tensors for each; one operation may be some launches."""
 
     class Many(nn.Module):
@@ -107,7 +117,7 @@ def test_a_launch_takes_110_tensors(tensors: int, more: int) -> None:
         def forward(self, _: torch.Tensor) -> torch.Tensor:
             return torch.cat([*self.weights])
 
-    step = count(Many(), torch.empty(1))
+    step = count(Many(), torch.empty(1), format=format)
 
     assert more == step.launches - step.operations
 
@@ -307,6 +317,100 @@ def test_a_result_can_be_written_where_one_was() -> None:
     assert 4 * 6 * (4 + 4) == written.bytes - plain.bytes
 
 
+def test_a_product_that_is_written_somewhere_is_in_its_own_format() -> None:
+    """It makes no tensor from which that could be seen."""
+
+    class Product(nn.Linear):
+        def forward(self, inputs: torch.Tensor) -> torch.Tensor:
+            with torch.no_grad():
+                halves = inputs.half()
+                torch.mm(halves, halves, out=torch.empty_like(halves))
+            return super().forward(inputs)
+
+    step = count(Product(6, 2), torch.empty(6, 6))
+
+    assert 2 * 6 * 6 * 6 == step.flop["float16"]
+
+
+@pytest.mark.parametrize("channels_last", [False, True])
+def test_images_and_weights_have_the_layout_that_was_asked_for(channels_last: bool) -> None:
+    """A model finds it when it is called."""
+    seen = []
+
+    class Layer(nn.Conv2d):
+        def forward(self, images: torch.Tensor) -> torch.Tensor:
+            seen.extend(t.stride(1) == 1 for t in (images, self.weight))
+            return super().forward(images)
+
+    layer = Layer(3, 4, 2)
+    batch = torch.empty(2, 3, 5, 5), torch.empty(1)
+    optimizer = torch.optim.SGD(layer.parameters())
+    step = count_step(layer, optimizer, lambda out, _: out.sum(), batch, "float32", channels_last)
+
+    assert {channels_last} == {*seen, step.channels_last}
+
+
+def test_each_group_of_weights_is_updated_in_one_operation() -> None:
+    """As on a GPU; an optimizer that knows no such operation goes from weight to weight."""
+
+    class Plain(torch.optim.Optimizer):
+        def __init__(self, groups: Any) -> None:
+            super().__init__(groups, {})
+
+        @torch.no_grad()
+        def step(self, _: object = None) -> None:  # type: ignore[override]
+            for group in self.param_groups:
+                for weight in group["params"]:
+                    weight.add_(weight.grad, alpha=-0.1)
+
+    counted = []
+    for kind in (torch.optim.SGD, Plain):
+        model = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2))
+        optimizer = kind([{"params": layer.parameters()} for layer in model])
+        batch = torch.empty(3, 2), torch.empty(1)
+        counted.append(count_step(model, optimizer, lambda out, _: out.sum(), batch).operations)
+
+    assert 2 == counted[1] - counted[0]  # two groups of two weights
+
+
+def test_what_a_loss_holds_is_there_too() -> None:
+    """Weights of classes, which are a block of memory more; and targets are the batch's last."""
+    steps = []
+    for weights in (None, torch.ones(5)):
+        model = nn.Bilinear(3, 4, 5)
+        batch = torch.empty(2, 3), torch.empty(2, 4), torch.zeros(2, dtype=torch.int64)
+        loss, optimizer = nn.CrossEntropyLoss(weights), torch.optim.SGD(model.parameters())
+        steps.append(count_step(model, optimizer, loss, batch))
+
+    assert 512 == steps[1].weight_bytes - steps[0].weight_bytes
+
+
+def test_a_recurrent_network() -> None:
+    """Its weights are known in two places, of which one would keep the old ones."""
+
+    class Outputs(nn.LSTM):
+        def forward(self, texts: torch.Tensor) -> torch.Tensor:  # type: ignore[override]
+            outputs: torch.Tensor = super().forward(texts)[0]
+            return outputs
+
+    step = count(Outputs(3, 4, batch_first=True), torch.empty(2, 7, 3))
+
+    assert 0 < step.launches
+
+
+@pytest.mark.parametrize(
+    ("operation", "in_place"),
+    [
+        (torch.ops.aten._fused_adam_.default, True),
+        (torch.ops.aten._fused_adam.default, False),
+        (torch.ops.aten.add_.Tensor, False),
+    ],
+)
+def test_a_fused_update_changes_weights_in_place(operation: object, in_place: bool) -> None:
+    """By the name that PyTorch gives it."""
+    assert in_place == changes_in_place(operation)
+
+
 def test_a_device_by_name() -> None:
     """A model that asks its input for the device, or says "cuda", gets what it wants."""
 
@@ -319,6 +423,22 @@ def test_a_device_by_name() -> None:
     step = count(Places(10, 4), torch.zeros(2, 5, dtype=torch.int64))
 
     assert 0 < step.bytes
+
+
+def test_what_is_made_like_another_costs_as_much_on_a_device_by_name() -> None:
+    """It is no transfer."""
+
+    class Ones(nn.Linear):
+        named = False
+
+        def forward(self, inputs: torch.Tensor) -> torch.Tensor:
+            where = {"device": inputs.device} if self.named else {}
+            return super().forward(inputs + torch.ones_like(inputs, **where))
+
+    class Named(Ones):
+        named = True
+
+    assert count(Ones(6, 2), torch.empty(4, 6)) == count(Named(6, 2), torch.empty(4, 6))
 
 
 @pytest.mark.parametrize(
