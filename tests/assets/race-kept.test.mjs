@@ -29,7 +29,7 @@ test("what follows from the samples is computed from them", () => {
 test("what is no point is left out", () => {
   const facts = { ...POINT.facts, racer: "browser_cpu" };
   const wrong = [
-    ...[null, 1, [], {}, { ...POINT, facts }, { ...POINT, racer: "cuda" }, { ...POINT, at: "soon" }],
+    ...[null, 1, [], {}, { ...POINT, facts }, { ...POINT, racer: "cuda" }, { ...POINT, at: "soon" }, { ...POINT, at: "2026" }, { ...POINT, at: "2026-13-22T14:00:00.000Z" }],
     ...[{ ...POINT, samples: [] }, { ...POINT, samples: [-1] }, { ...POINT, samples: ["1"] }, { ...POINT, value: null }],
     ...[{ ...POINT, task: { kind: "step", width: 3, batch: 64 } }, { ...POINT, task: { kind: "product", n: 3 } }, { ...POINT, task: "step" }],
     ...[{ ...POINT, samples: [1e-300] }, { ...POINT, lasted: 0.01 }, { ...POINT, loops: 1e-320 }, { ...POINT, loops: 1.5 }],

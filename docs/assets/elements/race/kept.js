@@ -14,6 +14,7 @@ const SHORTEST_S = 1e-9; // than which no result file has a time
 const LONGEST_S = 3600; // a point takes seconds, and a result file adds those of all sizes
 const LARGEST = 1e18; // than which no result file has a number
 const MOST_COUNTED = 1e6; // threads, and rounds of a sample
+const MOMENT = /^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/; // as `toISOString` writes it
 const LONGER = 1.05; // result-checks.js: what samples may take beyond the whole
 
 /** @param {unknown} value @returns {value is number} */
@@ -44,6 +45,7 @@ function isPoint(value) {
     (readS === null || isTime(readS)) &&
     samples.reduce((sum, sample) => sum + sample, 0) * Number(loops) <= LONGER * Number(lasted) &&
     typeof last === "number" && Math.abs(last) <= LARGEST &&
+    MOMENT.test(String(at)) &&
     Date.parse(String(at)) > 0
   );
 }
