@@ -14,6 +14,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
+from results.changed import State, state_of
 from results.quantities import UNITS
 
 ON = {"cpu": "on the CPU", "cuda": "on the GPU"}
@@ -100,12 +101,12 @@ def names_of(families: Iterable[Family]) -> tuple[str, ...]:
 
 def read(path: Path = FILE) -> Mapping[str, Case]:
     """Every case by its name, as the file describes it; read again only after a change."""
-    at = path.stat()
-    return _read(path, at.st_mtime_ns, at.st_size)
+    return _read(state_of([path]))
 
 
 @lru_cache(maxsize=4)
-def _read(path: Path, _changed: int, _size: int) -> Mapping[str, Case]:
+def _read(state: State) -> Mapping[str, Case]:
+    [(path, _, _)] = state
     content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return {
         name: Case(tuple(Family(**family) for family in of["families"]), tuple(of["needs"]))

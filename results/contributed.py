@@ -13,6 +13,7 @@ from pathlib import Path
 
 from results import catalogue, contributor, result_file
 from results.catalogue import Definition
+from results.changed import State, state_of
 from results.derived import Entries
 from results.quantities import write
 from results.store import FigureError, Result, Store
@@ -74,12 +75,11 @@ def read(store: Store, root: Path = Path()) -> list[Contribution]:
         FigureError: If one can't be used, or something else lies there.
     """
     files = _files(root / FOLDER)
-    state = tuple((path, at.st_mtime_ns, at.st_size) for path in files for at in [path.stat()])
-    return _read(state, store)
+    return _read(state_of(files), store)
 
 
 @lru_cache(maxsize=2)
-def _read(state: tuple[tuple[Path, int, int], ...], store: Store) -> list[Contribution]:
+def _read(state: State, store: Store) -> list[Contribution]:
     names: dict[str, str] = {}
     found = []
     for file, _, _ in state:

@@ -24,6 +24,7 @@ from results import (
     result_file,
 )
 from results.catalogue import Definition
+from results.changed import State, state_of
 from results.entry import Entry
 from results.summary import Estimate
 
@@ -386,14 +387,14 @@ def open_store(root: Path = Path()) -> Store:
         *sorted((root / RESULTS).glob("*/*.json")),
     ]
     try:
-        state = tuple((path, at.st_mtime_ns, at.st_size) for path in files for at in [path.stat()])
+        state = state_of(files)
     except OSError as problem:
         raise FigureError(f"can't read {problem.filename}: {problem.strerror}") from None
     return _read(state)
 
 
 @lru_cache(maxsize=2)
-def _read(state: tuple[tuple[Path, int, int], ...]) -> Store:
+def _read(state: State) -> Store:
     files = [file for file, _, _ in state]
     cited = [file for file in files if file.parent.name == CITATIONS.name]
     listed = [file for file in files if file.suffix == ".toml" and file not in cited]

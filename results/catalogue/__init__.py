@@ -38,6 +38,7 @@ from typing import Any
 
 from results import cases, derived, quantities
 from results.cases import Case, Family
+from results.changed import State, state_of
 from results.derived import Entries
 from results.summary import Estimate, difference, ratio, saving, share
 
@@ -180,17 +181,15 @@ def read(
     """
     if files is None:
         files, declared = paths(), declared or cases.read()
-    listed = [*files]
     try:
-        states = [path.stat() for path in listed]
+        state = state_of(files)
     except OSError as problem:
         raise CatalogueError(f"can't read {problem.filename}: {problem}") from None
-    changed = tuple((state.st_mtime_ns, state.st_size) for state in states)
-    return [*_read(tuple(listed), changed, _Same(NOTHING if declared is None else declared))]
+    return [*_read(state, _Same(NOTHING if declared is None else declared))]
 
 
 @lru_cache(maxsize=4)
-def _read(files: tuple[Path, ...], _changed: object, of: _Same) -> tuple[Definition, ...]:
+def _read(state: State, of: _Same) -> tuple[Definition, ...]:
     declared = of.of
     definitions = {
         definition.name: definition
@@ -204,7 +203,7 @@ def _read(files: tuple[Path, ...], _changed: object, of: _Same) -> tuple[Definit
         for family in of.families
         for name in family.names()
     }
-    for path in files:
+    for path, _, _ in state:
         try:
             content = tomllib.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError) as problem:

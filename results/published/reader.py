@@ -9,6 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, get_args
 
+from results.changed import state_of
 from results.published import tables
 from results.published.figure import (
     RATIOS,
@@ -28,19 +29,8 @@ TABLE_FIELDS = (*SETTING, "label")  # what may make the rows and columns of a ta
 SHARED = (*TABLE_FIELDS, "quantity", "how", "base", "caveat", "source")
 WAYS_OBTAINED: tuple[How, ...] = get_args(How)
 WAYS = ("value", "of", "per_second", "table")
-ROW = (
-    "id",
-    *WAYS,
-    "unitless",
-    "by",
-    "way",
-    "examples",
-    "statistic",
-    "column",
-    "where",
-    "unit",
-    *SHARED,
-)
+COMPUTED = ("by", "way", "examples", "statistic", "column", "where", "unit")
+ROW = ("id", *WAYS, "unitless", *COMPUTED, *SHARED)
 COUNTED = ("table", "column", "unit")  # what all figures of a group may be counted over
 GROUP = ("id", "title", "rows", "columns", "figures", "divide", *COUNTED, *SHARED)
 SOURCE = ("who", "title", "address", "published", "read", "licence", "single_user")
@@ -95,8 +85,7 @@ def read_topics(folder: Path = FOLDER) -> dict[str, tuple[Group, ...]]:
         PublishedError: As ``read``.
     """
     files = [*sorted(folder.rglob("*.toml")), *sorted((folder / "tables").glob("*.json"))]
-    state = tuple((str(path), at.st_mtime_ns, at.st_size) for path in files for at in [path.stat()])
-    return _read_topics(folder, date.today().isoformat(), state)
+    return _read_topics(folder, date.today().isoformat(), state_of(files))
 
 
 def read_sources(folder: Path = FOLDER) -> dict[str, Source]:
