@@ -241,12 +241,10 @@ def warm() -> Iterator[Parent]:
 @pytest.fixture
 def one_thread() -> Iterator[None]:
     """Run PyTorch on one thread: small operations are faster so, and sums keep their order."""
-    import torch
+    from lesson_code import devices
 
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
+    with devices.one_thread():
+        yield
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
+from lesson_code import devices
 from lesson_code.data import as_tensors, load_mnist
 from lesson_code.foundations import incident
 from lesson_code.foundations.incident import Images, Replay
@@ -40,10 +41,8 @@ class Shown:
 @pytest.fixture(scope="module")
 def quick() -> Iterator[None]:
     """One thread for the runs that the whole module shares."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
+    with devices.one_thread():
+        yield
 
 
 @pytest.fixture(scope="module")

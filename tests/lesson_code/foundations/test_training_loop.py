@@ -18,6 +18,7 @@ import torch
 from torch import nn
 from torch.utils.data import DataLoader, Dataset, TensorDataset
 
+from lesson_code import devices
 from lesson_code.foundations import train_mnist, training_loop
 from lesson_code.foundations.train_mnist import load_digits
 from lesson_code.foundations.training_loop import (
@@ -147,16 +148,18 @@ class Table:
 def tables() -> dict[int, Table]:
     """The table of the page, with seed 0; and another that is trained here, with seed 1."""
     shown = printed("foundations/training_loop:print_sorted_digits")
-    threads, said = torch.get_num_threads(), io.StringIO()
-    torch.set_num_threads(1)
-    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(said):
+    said = io.StringIO()
+    with (
+        devices.one_thread(),
+        pytest.MonkeyPatch.context() as patch,
+        contextlib.redirect_stdout(said),
+    ):
         patch.setattr(
             training_loop,
             "train_on_sorted_digits",
             lambda shuffle, seed: train_on_sorted_digits(shuffle, seed + 1),
         )
         fresh = print_sorted_digits()
-    torch.set_num_threads(threads)
     return {0: Table(shown.text, shown.data), 1: Table(said.getvalue(), fresh)}
 
 
