@@ -62,6 +62,8 @@ const WRONG = [
   ["two answers instead of three", (s) => (s.act1.reflection.answers = [null, null])],
   ["a hidden part that is none", (s) => (s.act1.hidden = ["params", "gold"])],
   ["too many moves", (s) => (s.laptop.moves = Array(201).fill(MOVE))],
+  ["a move to a value that its control does not have", (s) => (s.laptop.moves = [{ ...MOVE, to: "x" }])],
+  ["a move of another control's value", (s) => (s.laptop.moves = [{ ...MOVE, control: "optimizer" }])],
   ["a move with more in it", (s) => (s.laptop.moves = [{ ...MOVE, more: 1 }])],
   ["a row that does not exist", (s) => (s.laptop.smallest = "fp8/adam/none/1")],
   ["a time that is none", (s) => (s.completed_at = "yesterday")],

@@ -115,15 +115,16 @@ function shapeOf(payload) {
   const prediction = orNull(oneOf([...LETTERS]));
   const verdict = orNull(oneOf(["worth", "not"]));
   const answers = /** @type {Test} */ ((value) => listOf(orNull(isText(LONGEST_NUMBER)), 3)(value) && /** @type {unknown[]} */ (value).length === 3);
-  const move = shaped({
+  const moved = Object.entries(laptop).map(([name, control]) => shaped({
     n: isCount(MOST_MOVES),
-    control: oneOf(Object.keys(laptop)),
-    from: isText(LONGEST_NUMBER),
-    to: isText(LONGEST_NUMBER),
+    control: oneOf([name]),
+    from: oneOf(values(control)),
+    to: oneOf(values(control)),
     before_gb: isText(LONGEST_NUMBER),
     after_gb: isText(LONGEST_NUMBER),
     total_gb: (value) => Number.isFinite(value) && Number(value) > 0,
-  });
+  }));
+  const move = /** @type {Test} */ ((value) => moved.some((test) => test(value)));
   const { batch, prefetch, checkpointing } = chosen(pipeline);
   const record = shaped({
     optimizer: oneOf(optimizers),
