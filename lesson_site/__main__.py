@@ -6,13 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from lesson_site import notebooks
-from lesson_site.errors import PageError
-from lesson_site.live import LiveError
-from lesson_site.live import serve as serve_live
+from lesson_site.errors import LiveError, PageError, SheetError, SiteError
 from lesson_site.notebooks import NotebookError
-from lesson_site.postbuild import SiteError, finish
-from lesson_site.postbuild.dress import SheetError
-from lesson_site.postbuild.sizes import size_table
 from lesson_site.snippets import CoverageError, recorded_targets, shown_sections, untested
 from results.recorded import RecordingError
 from results.store import FigureError
@@ -116,6 +111,9 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _finish(arguments: argparse.Namespace) -> list[str]:
+    from lesson_site.postbuild import finish  # here alone: a GPU machine has not what it needs
+    from lesson_site.postbuild.sizes import size_table
+
     problems, sizes = finish(arguments.site)
     print(size_table(sizes))
     if not problems:
@@ -134,7 +132,9 @@ def _serve(arguments: argparse.Namespace) -> list[str]:
 
 
 def _live(arguments: argparse.Namespace) -> list[str]:
-    serve_live(arguments.site, arguments.port, not arguments.no_browser)
+    from lesson_site.live import serve  # here alone, as `finish`
+
+    serve(arguments.site, arguments.port, not arguments.no_browser)
     return []
 
 

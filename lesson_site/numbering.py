@@ -12,6 +12,7 @@ from typing import Any
 
 import yaml
 
+from lesson_site.errors import PageError
 from lesson_site.markdown_source import Source
 
 SETTINGS = Path("mkdocs.yml")
@@ -48,9 +49,6 @@ class Section:
         try:
             return Source.read(self.source)
         except FileNotFoundError:
-            # Here, since a GPU's machine imports this module without the site's tools.
-            from lesson_site.errors import PageError
-
             raise PageError(
                 f"{SETTINGS}: the navigation has {FOLDER}/{self.slug}.md, and {self.source} is not "
                 "there; write the page, or correct its name"

@@ -5,7 +5,9 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 import warnings
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
@@ -14,9 +16,35 @@ from tests.building import REPOSITORY
 from tests.imports import packages_of
 from tests.warm import Parent
 
+# What a GPU machine may have all the same: other libraries bring these along.
+BROUGHT = {"pygments", "click", "pytest", "_pytest", "py", "numpy", "psutil"}
+
+
+def imported_by(extra: str) -> tuple[str, ...]:
+    """The names under which Python finds what an extra of this project installs."""
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))
+    wanted = {
+        re.split(r"[=>]", asked)[0] for asked in project["project"]["optional-dependencies"][extra]
+    }
+    return tuple(
+        name
+        for name, distributions in packages_distributions().items()
+        if wanted & {each.lower().replace("_", "-") for each in distributions}
+        and name not in BROUGHT
+    )
+
+
 SITE = (
-    *("mkdocs", "pymdownx", "playwright", "selectolax", "jsonschema", "latex2mathml"),
-    *("onnx", "onnxscript", "onnxruntime", "jupyter_server", "websocket"),
+    *imported_by("site"),
+    *(
+        "playwright",
+        "jsonschema",
+        "onnx",
+        "onnxscript",
+        "onnxruntime",
+        "jupyter_server",
+        "websocket",
+    ),
 )
 TORCH = ("torch", "torchvision")
 # Behaves as if some tools were not installed.
@@ -55,6 +83,18 @@ def test_every_gpu_test_is_found_without_the_sites_tools(warm: Parent) -> None:
     assert found.returncode == 0, found.stdout[-2000:] + found.stderr
     assert "tests/benchmarks/cases/test_matmul.py" in found.stdout
     assert "tests/recorded/test_recorded_outputs.py" in found.stdout
+
+
+def test_outputs_are_recorded_without_the_sites_tools() -> None:
+    """A GPU machine need not be able to build pages in order to record what their code prints."""
+    code = "import runpy, sys; sys.modules |= dict.fromkeys(sys.argv.pop(1).split()); "
+    code += "runpy.run_module('lesson_site', run_name='__main__', alter_sys=True)"
+    command = [sys.executable, "-c", code, " ".join(SITE), "record", "lab/none:print_nothing"]
+
+    refused = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=False)
+
+    assert 2 == refused.returncode
+    assert refused.stderr.startswith("error: lab/none:print_nothing failed: ")
 
 
 @pytest.mark.parametrize(

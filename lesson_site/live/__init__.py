@@ -10,15 +10,12 @@ import socket
 from importlib.util import find_spec
 from pathlib import Path
 
+from lesson_site.errors import LiveError
 from lesson_site.postbuild.policy import EXISTING
 
 HOST = "127.0.0.1"
 NEEDED = ("jupyter_server", "ipykernel", "torch")
 CLIENT = Path("assets/elements/run-on-machine.js")
-
-
-class LiveError(ValueError):
-    """Why the site can't be served live, and what to do."""
 
 
 def serve(site: Path, port: int = 0, browser: bool = True) -> None:

@@ -11,6 +11,7 @@ Content-Security-Policy, and what a shared link shows. A second run changes noth
 from pathlib import Path
 
 from lesson_site.apart import move_apart
+from lesson_site.errors import SiteError
 from lesson_site.files import write_whole
 from lesson_site.postbuild.bundle import (
     pack_exercises,
@@ -30,10 +31,6 @@ from lesson_site.postbuild.redirects import write_redirects
 from lesson_site.postbuild.rules import drop_unmatched_rules, join_sheets
 from lesson_site.postbuild.sizes import Size, measure, size_problems
 from lesson_site.sharing.heads import share
-
-
-class SiteError(ValueError):
-    """A folder that is not a built site."""
 
 
 def finish(folder: Path) -> tuple[list[str], list[Size]]:

@@ -13,6 +13,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+from lesson_site.errors import SheetError
 from lesson_site.files import write_whole
 
 SHEETS = Path("assets/sheets")
@@ -21,10 +22,6 @@ ASKS = re.compile(r"\A/\*.*?On pages with:(?P<for>.*?)\*/", re.DOTALL)
 LINK = re.compile(
     rf'<link rel="stylesheet" href="(?P<root>[^"]*){SHEETS.as_posix()}/(?P<name>[\w-]+)\.css">\s*'
 )
-
-
-class SheetError(ValueError):
-    """A style sheet that says nowhere which pages need it."""
 
 
 def dress_pages(site: Path) -> None:

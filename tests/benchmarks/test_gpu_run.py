@@ -15,7 +15,6 @@ from benchmarks.cases import Plan
 from benchmarks.gpu_run import COMMANDS, LONG, SHORT, WHERE, Command
 from benchmarks.stopping import STOPPED
 from lesson_site import notebooks
-from lesson_site.postbuild.bundle import MEASURING_NOTEBOOK, pack_measuring
 from results import result_file
 from tests.benchmarks.made_up import GPU_MACHINE, part
 from tests.building import REPOSITORY
@@ -230,15 +229,18 @@ sys.modules["google.colab"] = types.SimpleNamespace(files=types.SimpleNamespace(
 """
 
 
-def run_notebook(folder: Path, parameters: str) -> str:
-    """What the measuring notebook prints, run in a folder that has its archive."""
+def run_notebook(folder: Path, parameters: str) -> tuple[str, Path]:
+    """What the measuring notebook prints, run in a folder that has its archive, and its file."""
     pytest.importorskip("nbclient")
+    from lesson_site.postbuild.bundle import MEASURING_NOTEBOOK, pack_measuring
+
     at = folder / MEASURING_NOTEBOOK.parent
     at.mkdir()
     shutil.copy(notebooks.MEASURING_NOTEBOOK, at)
     pack_measuring(folder)
     ran = notebooks.execute(notebooks.build("learner", notebooks.MEASURING), at, parameters)
-    return "".join(o.get("text", "") for cell in ran["cells"] for o in cell.get("outputs", []))
+    printed = "".join(o.get("text", "") for cell in ran["cells"] for o in cell.get("outputs", []))
+    return printed, at / "gpu-result.json"
 
 
 @pytest.mark.gpu
@@ -246,9 +248,8 @@ def test_the_notebook_measures_a_gpu(tmp_path: Path, monkeypatch: pytest.MonkeyP
     """Its cells run from top to bottom and leave a file; here one case in its short form."""
     monkeypatch.chdir(REPOSITORY)
 
-    printed = run_notebook(tmp_path, 'QUICK, CASES = True, ["launches"]')
+    printed, file = run_notebook(tmp_path, 'QUICK, CASES = True, ["launches"]')
 
-    file = tmp_path / MEASURING_NOTEBOOK.parent / "gpu-result.json"
     measured = json.loads(file.read_text(encoding="utf-8"))
     assert "Your file is gpu-result.json" in printed
     assert {"cpu", "cuda_queued"} <= set(measured["cases"]["launches"]["operations"]["entries"])
@@ -260,9 +261,8 @@ def test_the_notebook_measures_a_cpu(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
     parameters = 'ONLY_GPU, QUICK, CASES = False, True, ["launches"]'
 
-    printed = run_notebook(tmp_path, f"{parameters}{COLAB}")
+    printed, file = run_notebook(tmp_path, f"{parameters}{COLAB}")
 
-    file = tmp_path / MEASURING_NOTEBOOK.parent / "gpu-result.json"
     measured = result_file.read(file)
     assert "handed over: gpu-result.json" in printed
     assert {"cpu"} == set(measured["cases"]["launches"]["operations"]["entries"])

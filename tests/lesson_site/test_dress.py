@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from lesson_site.__main__ import main
-from lesson_site.postbuild.dress import SheetError, asked_by, dress_pages
+from lesson_site.errors import SheetError
+from lesson_site.postbuild.dress import asked_by, dress_pages
 
 COMMON = '<link rel="stylesheet" href="{}assets/style.css">'
 NAMES = ("chart", "check", "run")  # in the order in which pages have them
