@@ -268,6 +268,18 @@ def graph(data: Data, device: torch.device, compile: bool = True) -> Training:
 
 
 # --8<-- [start:record]
+@dataclass(frozen=True)
+class Replay:
+    """A graph knows addresses alone; ``work`` keeps the tensors that lie there from being freed."""
+
+    recording: torch.cuda.CUDAGraph
+    work: Callable[[], None]
+
+    def __call__(self) -> None:
+        """Launch the whole graph."""
+        self.recording.replay()
+
+
 def record(
     work: Callable[[], None], state: Callable[[], Iterable[torch.Tensor]]
 ) -> Callable[[], None]:
@@ -295,7 +307,7 @@ def record(
     with torch.no_grad():  # the rehearsal has trained a little; take that back
         for old, tensor in zip_longest(before, state()):
             tensor.zero_() if old is None else tensor.copy_(old)
-    return recording.replay
+    return Replay(recording, work)
 
 
 # --8<-- [end:record]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import time
+import weakref
 from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
@@ -14,7 +15,15 @@ import torch
 from results.result_file import SIMULATED_GPU
 from tests.simulated_gpu import tensors
 from tests.simulated_gpu.memory import MEMORY, TOTAL_BYTES
-from tests.simulated_gpu.tensors import CPU, GPU, Placement, SimulatedTensor, names_gpu, tensors_in
+from tests.simulated_gpu.tensors import (
+    CPU,
+    GPU,
+    Placement,
+    SimulatedTensor,
+    each,
+    names_gpu,
+    tensors_in,
+)
 
 PROPERTIES = SimpleNamespace(
     name=SIMULATED_GPU,
@@ -68,7 +77,10 @@ class Stream:
 
 
 class CUDAGraph:
-    """Operations that ran within ``graph``, done again on what the tensors hold now."""
+    """Operations that ran within ``graph``, done again on what the tensors hold now.
+
+    It keeps what it made, and of other tensors the place alone.
+    """
 
     def __init__(self, *_: Any, **__: Any) -> None:
         self.operations: list[tuple[Any, Any, Any, Any]] = []
@@ -76,8 +88,8 @@ class CUDAGraph:
     @torch.no_grad()
     def replay(self) -> None:
         for func, args, kwargs, before in self.operations:
-            again = tensors.dispatch(func, args, kwargs)
-            for new, old in zip(tensors_in(again), tensors_in(before), strict=True):
+            again = tensors.dispatch(func, each(_found, args), kwargs)
+            for new, old in zip(tensors_in(again), tensors_in(each(_found, before)), strict=True):
                 if isinstance(old, SimulatedTensor) and new.data_ptr() != old.data_ptr():
                     old._cpu.copy_(new._cpu)  # type: ignore[attr-defined]
 
@@ -89,7 +101,29 @@ def graph(recorded: CUDAGraph, **_: Any) -> Iterator[None]:
     try:
         yield
     finally:
-        recorded.operations, tensors.recording = tensors.recording, None
+        operations, tensors.recording = tensors.recording, None
+        recorded.operations = [
+            (func, each(_place, args), kwargs, each(_place, result))
+            for func, args, kwargs, result in operations
+        ]
+
+
+def _place(leaf: Any) -> Any:
+    return weakref.ref(leaf) if isinstance(leaf, SimulatedTensor) and not leaf.in_graph else leaf
+
+
+def _found(leaf: Any) -> Any:
+    """The tensor at a place.
+
+    Raises:
+        RuntimeError: If it has been freed, where a GPU would read whatever is there by now.
+    """
+    if not isinstance(leaf, weakref.ref):
+        return leaf
+    tensor = leaf()
+    if tensor is None:
+        raise RuntimeError("a graph reads memory that has been freed; keep its tensors")
+    return tensor
 
 
 class Generator(torch.Generator):

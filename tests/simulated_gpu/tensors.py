@@ -51,6 +51,7 @@ class SimulatedTensor(torch.Tensor):
     """A tensor of the CPU that says it lies on ``cuda:0``."""
 
     _cpu: torch.Tensor
+    in_graph: bool  # a CUDA graph made it, and has it for as long as it lives
     __torch_function__ = torch._C._disabled_torch_function_impl
 
     @staticmethod
@@ -64,6 +65,7 @@ class SimulatedTensor(torch.Tensor):
         MEMORY.take(data.untyped_storage())
         made = torch.Tensor._make_subclass(cls, data, False)
         made._cpu = data
+        made.in_graph = recording is not None
         return made
 
     @property
@@ -109,12 +111,12 @@ def dispatch(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     here = [tensor for tensor in tensors if not isinstance(tensor, SimulatedTensor)]
     _refuse_two_devices(func, args, there, here)
     asked = kwargs.get("device")
-    plain = {name: _each(_value, x) for name, x in kwargs.items() if name != "pin_memory"}
+    plain = {name: each(_value, x) for name, x in kwargs.items() if name != "pin_memory"}
     if asked is not None:
         plain["device"] = CPU
-    values = _each(_value, args)
+    values = each(_value, args)
     if func in PRODUCTS and args[0].dtype == torch.float16:
-        result = _each(_in(torch.float16), func(*_each(_in(torch.float32), values), **plain))
+        result = each(_in(torch.float16), func(*each(_in(torch.float32), values), **plain))
     else:
         result = func(*values, **plain)
     stays = asked is not None and torch.device(asked).type == "cpu"
@@ -131,7 +133,7 @@ def dispatch(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             return leaf
         return known.get(id(leaf)) if id(leaf) in known else SimulatedTensor(leaf)
 
-    result = _each(placed, result)
+    result = each(placed, result)
     if recording is not None:
         recording.append((func, args, kwargs, result))
     return result
@@ -149,10 +151,10 @@ def _refuse_two_devices(
         raise RuntimeError(TWO_DEVICES.format(func.name().split("::")[-1]))
 
 
-def _each(function: Callable[[Any], Any], value: Any) -> Any:
+def each(function: Callable[[Any], Any], value: Any) -> Any:
     """What ``function`` makes of a value, or of each value in a tuple or a list."""
     if isinstance(value, tuple | list):
-        return type(value)([_each(function, part) for part in value])
+        return type(value)([each(function, part) for part in value])
     return function(value)
 
 

@@ -7,6 +7,8 @@ import pytest
 import torch
 from torch import nn
 
+from results.result_file import SIMULATED_GPU
+
 pytestmark = pytest.mark.gpu
 GPU = torch.device("cuda", 0)
 
@@ -108,6 +110,21 @@ def test_a_graph_computes_again_from_what_its_tensors_hold() -> None:
     recorded.replay()
 
     assert 30.0 == total.item()
+
+
+def test_a_graph_keeps_no_tensor_that_it_reads() -> None:
+    """A real GPU would read whatever lies there by then; the simulated one says so."""
+    if torch.cuda.get_device_name(0) != SIMULATED_GPU:
+        pytest.skip("a real GPU reads on")
+    x = torch.ones(3, device=GPU)
+    recorded = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(recorded):
+        x.mul_(2)
+
+    del x
+
+    with pytest.raises(RuntimeError, match="has been freed"):
+        recorded.replay()
 
 
 def test_events_measure_and_generators_have_a_device() -> None:

@@ -1,7 +1,10 @@
 """Every rung is the same training, and the one written by hand is so to the last step."""
 
 import contextlib
+import gc
+import weakref
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import pytest
@@ -209,6 +212,19 @@ def test_recording_takes_its_rehearsal_back(fake_cuda: FakeCuda) -> None:
     assert fake_cuda.replays == 1
     assert torch.equal(weight, torch.full((3,), 2.0))
     assert torch.equal(made[0], torch.zeros(3))
+
+
+def test_a_replay_keeps_what_its_graph_reads(fake_cuda: FakeCuda) -> None:
+    """A graph has addresses alone: a tensor that nobody else keeps must not be freed."""
+    images = torch.ones(3)
+    kept = weakref.ref(images)
+
+    replay = record(partial(images.add_, 0), lambda: [])
+    del images
+    gc.collect()
+
+    assert kept() is not None
+    del replay
 
 
 @pytest.mark.parametrize("rung", [speed_ladder.graph, speed_ladder.whole_epoch])
