@@ -28,6 +28,7 @@ import { LETTERS, LONGEST_REASON, MOST_MOVES, NAME, QUESTIONS, predict } from ".
 
 const VERSION = 1;
 const LONGEST_NUMBER = 20;
+const SMALLEST_GB = 0.005; // less would be nothing in a ledger, which has two places
 const LONGEST_NAME = 60; // of a field that is named in a sentence
 
 /** @param {Controls} controls @returns {Chosen} */
@@ -122,7 +123,7 @@ function shapeOf(payload) {
     to: oneOf(values(control)),
     before_gb: isText(LONGEST_NUMBER),
     after_gb: isText(LONGEST_NUMBER),
-    total_gb: (value) => Number.isFinite(value) && Number(value) > 0,
+    total_gb: (value) => Number.isFinite(value) && Number(value) >= SMALLEST_GB,
   }));
   const move = /** @type {Test} */ ((value) => moved.some((test) => test(value)));
   const { batch, prefetch, checkpointing } = chosen(pipeline);
