@@ -65,6 +65,7 @@ const WRONG = [
   ["a move to a value that its control does not have", (s) => (s.laptop.moves = [{ ...MOVE, to: "x" }])],
   ["a move of another control's value", (s) => (s.laptop.moves = [{ ...MOVE, control: "optimizer" }])],
   ["a move that leaves nothing in memory", (s) => (s.laptop.moves = [{ ...MOVE, total_gb: 1e-320 }])],
+  ["a move before the first", (s) => (s.laptop.moves = [{ ...MOVE, n: 0 }])],
   ["a move with more in it", (s) => (s.laptop.moves = [{ ...MOVE, more: 1 }])],
   ["a row that does not exist", (s) => (s.laptop.smallest = "fp8/adam/none/1")],
   ["a time that is none", (s) => (s.completed_at = "yesterday")],

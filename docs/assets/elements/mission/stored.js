@@ -117,7 +117,7 @@ function shapeOf(payload) {
   const verdict = orNull(oneOf(["worth", "not"]));
   const answers = /** @type {Test} */ ((value) => listOf(orNull(isText(LONGEST_NUMBER)), 3)(value) && /** @type {unknown[]} */ (value).length === 3);
   const moved = Object.entries(laptop).map(([name, control]) => shaped({
-    n: isCount(MOST_MOVES),
+    n: (value) => value !== 0 && isCount(MOST_MOVES)(value),
     control: oneOf([name]),
     from: oneOf(values(control)),
     to: oneOf(values(control)),
