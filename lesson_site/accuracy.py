@@ -2,9 +2,10 @@
 
 The fence ``lesson-points`` shows, by its option ``show``: ``scatter``, all training speeds over the
 time of a step; ``training`` and ``launches``, the same and the forward passes as tables; ``fits``
-and ``occupied``, what is known of memory; ``own``, what our own job measured on GPUs; ``rule``,
-how points were chosen; ``cards``, the rates that the forecast takes, with their sources. The
-numbers come from ``results/points``, ``results/accuracy.py`` and ``results/own_forecasts.py``.
+and ``occupied``, what is known of memory; ``own``, what our own job measured on GPUs, by network,
+and ``own-misses``, each step of it outside its band; ``rule``, how points were chosen; ``cards``,
+the rates that the forecast takes, with their sources. The numbers come from ``results/points``,
+``results/accuracy.py`` and ``results/own_forecasts.py``.
 """
 
 import math
@@ -235,33 +236,75 @@ def cards_table() -> str:
     return _folded(title, head, f"<tbody>{''.join(rows)}</tbody>")
 
 
-def own_table() -> str:
-    """What our own job measured on GPUs, beside its forecast; a sentence if there is nothing."""
-    some = own(open_store().results)
-    if not some:
-        return (
-            "<p>No GPU has run this site's own measurements yet. When one has, each of its "
-            "training steps is listed here: what was forecast, and what it took.</p>"
+def own_summary() -> str:
+    """What our own job measured on GPUs, a row for each network; a sentence if there is nothing."""
+    parts = []
+    for where, group in groupby(_own(), key=lambda one: one.where):
+        some = list(group)
+        held, late = (f"{sum(test)} of {len(some)}" for test in (_held(some), _late(some)))
+        rows = "".join(_network_row(name, steps) for name, steps in _by_network(some).items())
+        parts.append(
+            f"<p>{held} training steps that our job timed lie in the band of their forecast; "
+            f"{late} took longer than it says.</p><table><thead><tr>"
+            '<th scope="col">Network</th><th scope="col">In the band</th>'
+            '<th scope="col">Measured ÷ forecast</th></tr></thead>'
+            f"<tbody>{rows}</tbody></table><p>Measured on {escape(where)}.</p>"
         )
+    if parts:
+        return "".join(parts)
+    return (
+        "<p>No GPU has run this site's own measurements yet. When one has, its training steps are "
+        "counted here: how many took what was forecast, and how far off the others were.</p>"
+    )
+
+
+def own_misses() -> str:
+    """Each step of our own job that took more or less than its band; nothing if there is none."""
+    missed = [one for one in _own() if not one.held]
     head = ("Step", "Forecast", "Band", "Measured", "Measured ÷ forecast")
     parts = []
-    for where, group in groupby(some, key=lambda one: one.where):
+    for where, group in groupby(missed, key=lambda one: one.where):
         rows = "".join(map(_own_row, group))
         title = f'<tr><th colspan="5" scope="rowgroup">{escape(where)}</th></tr>'
         parts.append(f"<tbody>{title}{rows}</tbody>")
-    held = sum(one.held for one in some)
-    return _folded(f"Measured here: {held} of {len(some)} in the band", head, "".join(parts))
+    return _folded(f"Measured by our job: {len(missed)}", head, "".join(parts)) if missed else ""
+
+
+def _own() -> list[Own]:
+    return own(open_store().results)
+
+
+def _held(some: Sequence[Own]) -> list[bool]:
+    return [one.held for one in some]
+
+
+def _late(some: Sequence[Own]) -> list[bool]:
+    return [one.ratio > 1 for one in some]
+
+
+def _by_network(some: Sequence[Own]) -> dict[str, list[Own]]:
+    found: dict[str, list[Own]] = {}
+    for one in some:
+        found.setdefault(one.network, []).append(one)
+    return found
+
+
+def _network_row(name: str, steps: Sequence[Own]) -> str:
+    ratios = [one.ratio for one in steps]
+    return (
+        f'<tr><th scope="row">{escape(name)}</th><td>{sum(_held(steps))} of {len(steps)}</td>'
+        f"<td>{_factor(min(ratios))} to {_factor(max(ratios))}</td></tr>"
+    )
 
 
 def _own_row(one: Own) -> str:
-    figure, ratio = one.forecast, one.seconds / one.forecast.value
-    outside = "" if one.held else ", outside"
+    figure = one.forecast
     band = write_band(figure.low, figure.high, figure.unit)
     return (
-        f'<tr><th scope="row">{escape(figure.what.partition(": ")[2])}</th>'
+        f'<tr><th scope="row">{escape(one.step)}</th>'
         f'<td data-kind="forecast">{escape(figure.text)}</td><td data-kind="forecast">{band}</td>'
         f'<td data-kind="measured">{write(one.seconds, "s", one.seconds / 100)}</td>'
-        f"<td>{_factor(ratio)}{outside}</td></tr>"
+        f"<td>{_factor(one.ratio)}</td></tr>"
     )
 
 
@@ -376,7 +419,8 @@ SHOWN: dict[str, Callable[[], str]] = {
     "launches": launches_table,
     "fits": fits_table,
     "occupied": occupied_table,
-    "own": own_table,
+    "own": own_summary,
+    "own-misses": own_misses,
     "rule": rule_list,
     "cards": cards_table,
 }

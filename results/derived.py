@@ -129,6 +129,19 @@ def epoch_of_steps(
     return None if step is None else batches_per_epoch(samples, batch_size) * step.median
 
 
+def time_of_a_launch(entries: Entries, case: str, entry: str, launches: int) -> float | None:
+    """Seconds of a measured step for each kernel that it launches; None if it was not measured.
+
+    Args:
+        entries: The measured entries.
+        case: The case that measured the step.
+        entry: The step, on a GPU and in float32.
+        launches: How many it launches.
+    """
+    measured = entries.get(case, {}).get(entry)
+    return None if measured is None else measured.median / launches
+
+
 def smallest_winning_size(cpu: Mapping[int, float], gpu: Mapping[int, float]) -> int | None:
     """The size from which on the GPU takes less time at every size that both measured, or None.
 
@@ -178,5 +191,6 @@ FUNCTIONS: dict[str, Callable[..., float | None]] = {
     "ladder_distance": ladder_distance,
     "outcome": outcome,
     "epoch_of_steps": epoch_of_steps,
+    "time_of_a_launch": time_of_a_launch,
     "smallest_winning_batch": smallest_winning_batch,
 }

@@ -40,6 +40,21 @@ class Own:
     where: str
 
     @property
+    def step(self) -> str:
+        """The step, its format and the card, in words."""
+        return self.forecast.what.partition(": ")[2]
+
+    @property
+    def network(self) -> str:
+        """Network and optimizer, in words."""
+        return self.step.partition(", batches")[0]
+
+    @property
+    def ratio(self) -> float:
+        """The measured time divided by the forecast."""
+        return self.seconds / self.forecast.value
+
+    @property
     def held(self) -> bool:
         """Whether the measured time lies within the forecast's band."""
         return self.forecast.low <= self.seconds <= self.forecast.high

@@ -1,6 +1,7 @@
 """The page about the forecast's errors shows every point."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from lesson_code.forecast.cards import read_cards
 from lesson_site import accuracy as shown
 from lesson_site.errors import PageError
 from lesson_site.fences import keep_options
-from results import accuracy, points
+from results import accuracy, forecasts, points
 from results.own_forecasts import own
 from results.store import Store, open_store, read_catalogue
 from tests.lesson_site.made_up import made_up_entry
@@ -125,20 +126,25 @@ def test_an_unknown_table_stops_the_build() -> None:
 
 def test_without_a_gpu_a_sentence_says_what_will_be_here() -> None:
     """As long as no result file of ours has a step that was forecast."""
-    assert own(open_store().results) or shown.own_table().startswith("<p>No GPU has run")
+    assert own(open_store().results) or shown.own_summary().startswith("<p>No GPU has run")
 
 
 def test_measured_steps_are_laid_beside_their_forecasts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A result file of a known card fills the table by itself."""
-    target = "cnn_step:batch_128.cuda_float32"
-    entries = {"cnn_step": {"batch_128.cuda_float32": made_up_entry(target)}}
-    measured = Store(read_catalogue(), [result(entries, gpu="Tesla T4")])
-    monkeypatch.setattr(shown, "open_store", lambda: measured)
+    """A result file of a known card fills the summary by itself; a miss is in the other table."""
+    name = "batch_128.cuda_float32"
+    forecast = forecasts.figure("forecast.resnet18_128.float32.t4.time").value
+    for factor, missed in ((1.01, 0), (9.0, 1)):
+        step = replace(made_up_entry(f"cnn_step:{name}"), samples=(factor * forecast,))
+        measured = Store(read_catalogue(), [result({"cnn_step": {name: step}}, gpu="Tesla T4")])
+        monkeypatch.setattr(shown, "open_store", lambda measured=measured: measured)
 
-    html = shown.own_table()
+        summary, misses = shown.own_summary(), shown.own_misses()
 
-    assert 1 == html.count('data-kind="measured"')
-    assert "ResNet-18 and momentum, batches of 128 photographs, float32, T4" in html
+        assert f"<p>{1 - missed} of 1 training steps" in summary
+        assert "; 1 of 1 took longer" in summary
+        assert f"<td>{factor:.2f} to {factor:.2f}</td>" in summary
+        assert "ResNet-18 and momentum</th>" in summary
+        assert missed == misses.count('data-kind="measured"')
 
 
 def test_the_rule_is_shown_whole() -> None:

@@ -4,9 +4,10 @@ from typing import Any
 
 import pytest
 
-from results import derived
+from results import derived, forecasts
 from results.derived import Cell, Entries
 from results.entry import entry
+from results.store import open_store
 from results.summary import Estimate
 from tests.benchmarks.made_up import placed
 
@@ -90,6 +91,15 @@ def test_an_epoch_takes_its_steps() -> None:
 
     assert 938 * 0.2 == derived.epoch_of_steps(entries, "step", "cpu", 60_000, 64)
     assert derived.epoch_of_steps(entries, "step", "cuda", 60_000, 64) is None
+
+
+def test_a_launch_takes_its_share_of_a_step() -> None:
+    """The figure of the lesson's model names as many as are counted in its step."""
+    entries = {"step": {"cuda": entry([0.0027], "s", device="cuda")}}
+    named = open_store().definitions["launches.in_a_step"].fields["arguments"]["launches"]
+
+    assert 0.0001 == pytest.approx(derived.time_of_a_launch(entries, "step", "cuda", 27))
+    assert forecasts.figure("forecast.mnist_64.float32.t4.launches").value == named
 
 
 def test_a_size_wins_only_with_all_larger_ones_that_both_measured() -> None:
@@ -177,6 +187,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "outcome": {"case": "matmul", "entry": "n_64.cpu", "name": "relative_error"},
     "epoch_of_steps": {"case": "step", "entry": "cpu", "samples": 60_000, "batch_size": 64},
     "smallest_winning_batch": {"width": "64"},
+    "time_of_a_launch": {"case": "step", "entry": "cuda", "launches": 27},
 }
 
 

@@ -73,3 +73,15 @@ def test_a_driver_names_one_card() -> None:
     assert len(called) == len(set(called))
     assert all(card.called for card in read_cards().values())
     assert card_called("NVIDIA GeForce RTX 5090") is None
+
+
+def test_what_the_page_says_of_our_steps_is_so() -> None:
+    """*How good is the forecast?* says that those of narrow layers are in the band."""
+    narrow = [
+        one
+        for one in own(open_store().results)
+        if re.match(r"two hidden layers of (64|256|1024) ", one.network)
+    ]
+
+    assert 15 <= len(narrow)
+    assert all(one.held for one in narrow)
