@@ -18,7 +18,8 @@ TASKS = (
     ("Tiny model, 100 samples", "tiny_epoch.samples_100"),
     ("MNIST model, 60,000 images", "mnist_epoch"),
 )
-# What others measured of such models on both devices, until our job has a GPU, in the order in
+# What others measured of such models on both devices, until our job has timed both tasks on a GPU,
+# in the order in
 # which the check of the page asks about them, and the name of their GPU's time.
 CHECK = "which-device-was-faster"
 ELSEWHERE = (
@@ -52,13 +53,13 @@ class Epoch:
 
 def draw(store: Store) -> Chart:
     """Seconds per epoch of the tiny task and of MNIST, on CPU and GPU."""
-    source = measured_together(store, "tiny_epoch", "mnist_epoch")
-    own = [
-        Epoch(task, source.figure(f"{name}.cpu"), source.figure(f"{name}.cuda"))
-        for task, name in TASKS
-    ]
+    own, where = [], {}
+    for task, name in TASKS:
+        source = measured_together(store, name.partition(".")[0])
+        own.append(Epoch(task, source.figure(f"{name}.cpu"), source.figure(f"{name}.cuda")))
+        where[task] = source.where
     raced = Epoch(RACED, _own(store, "cpu"), _own(store, "gpu"))
-    elsewhere = [] if any(epoch.gpu.known for epoch in own) else _published(store)
+    elsewhere = [] if all(epoch.gpu.known for epoch in own) else _published(store)
     groups = [
         *(_group(epoch) for epoch in (*own, raced)),
         *(_group(epoch, asked) for asked, epoch in enumerate(elsewhere, start=1)),
@@ -73,8 +74,16 @@ def draw(store: Store) -> Chart:
             for epoch in (*own, raced, *elsewhere)
             for device, figure in (("CPU", epoch.cpu), ("GPU", epoch.gpu))
         ],
-        source.where,
+        _caption(where),
     )
+
+
+def _caption(where: dict[str, str]) -> str:
+    """Where the tasks were measured, each said by itself if it was not on one machine."""
+    said = {task: place for task, place in where.items() if place}
+    if len(set(said.values())) < 2:
+        return next(iter(said.values()), "")
+    return " ".join(f"{task}: {place[0].lower()}{place[1:]}" for task, place in said.items())
 
 
 def _published(store: Store) -> list[Epoch]:

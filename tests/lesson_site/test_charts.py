@@ -336,17 +336,18 @@ def test_hook_shows_others_only_until_a_gpu_is_measured() -> None:
     assert "published" not in with_gpu.finding
 
 
-def test_nothing_on_a_chart_comes_from_two_machines() -> None:
-    """The caption names one machine, so a value that only another one has is not shown."""
-    gpu = result({"mnist_epoch": {"cpu": entry(8.0), "cuda": entry(2.0)}}, gpu="A GPU")
-    cpu = result({"tiny_epoch": {"samples_100.cpu": entry(0.002)}})
+def test_no_task_of_the_hook_comes_from_two_machines() -> None:
+    """A machine that lacks one of its times shows none; the caption names the machine of each."""
+    gpu = result({"tiny_epoch": {"samples_100.cpu": entry(3.0)}}, gpu="A GPU")
+    cpu = result(CPU_CASES)
 
     chart = hook.draw(store(gpu, cpu))
 
-    assert ["tiny_epoch.samples_100.cpu", "tiny_epoch.samples_100.cuda"] == [
-        figure.name for figure in figures_in(chart) if not figure.known
-    ][:2]
-    assert chart.source.startswith("Medians, measured on A GPU, A processor, 2 cores")
+    assert ["3.00", "not", "8.00", "not"] == [
+        re.split(r"\s", figure.text)[0] for figure in figures_in(chart)
+    ][:4]
+    assert chart.source.startswith("Tiny model, 100 samples: medians, measured on A GPU, A proc")
+    assert "MNIST model, 60,000 images: medians, measured on A processor" in chart.source
 
 
 def test_the_file_with_most_of_the_cases_is_taken() -> None:

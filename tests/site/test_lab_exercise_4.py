@@ -24,7 +24,7 @@ def test_every_todo_is_a_task_to_tick() -> None:
     [
         *("mnist_epoch.cpu", "mnist_epoch.cuda", "mnist_epoch.resident_cuda"),
         *("cnn_step.batch_8.cpu_float32", "cnn_step.batch_8.cuda_float32", "cnn_step.speedup"),
-        *("amp.mnist.speedup", "cnn_step.amp_speedup", "cnn_step.peak_memory_saving"),
+        *("amp.mnist.speedup", "cnn_step.amp_speedup", "cnn_step.batch_128.cuda_float16_peak"),
     ],
 )
 def test_both_models_stand_in_the_tables(figure: str) -> None:
