@@ -245,10 +245,10 @@ def own_summary() -> str:
         rows = "".join(_network_row(name, steps) for name, steps in _by_network(some).items())
         parts.append(
             f"<p>{held} training steps that our job timed lie in the band of their forecast; "
-            f"{late} took longer than it says.</p><table><thead><tr>"
+            f'{late} took longer than it says.</p><div class="points-table"><table><thead><tr>'
             '<th scope="col">Network</th><th scope="col">In the band</th>'
             '<th scope="col">Measured ÷ forecast</th></tr></thead>'
-            f"<tbody>{rows}</tbody></table><p>Measured on {escape(where)}.</p>"
+            f"<tbody>{rows}</tbody></table></div><p>Measured on {escape(where)}.</p>"
         )
     if parts:
         return "".join(parts)

@@ -13,8 +13,8 @@ MIB = 2**20
 
 
 def given_out(sizes: Iterable[int]) -> int:
-    """What ``torch.cuda.memory_allocated`` counts for tensors of these bytes, if none is freed."""
-    rests: dict[bool, list[int]] = {True: [], False: []}  # of small tensors, and of all others
+    """Bytes given out for tensors of these sizes, none of them freed."""
+    rests: dict[bool, list[int]] = {True: [], False: []}  # small, and others
     given = 0
     for size in sizes:
         size = round_up(size, 512)
@@ -29,13 +29,13 @@ def given_out(sizes: Iterable[int]) -> int:
         if rest >= 512 if small else rest > MIB:
             rests[small].append(rest)
         else:
-            size = block  # too little to be cut off: it stays with this tensor
+            size = block  # the rest is too small, and stays with it
         given += size
     return given
 
 
 def segment(size: int) -> int:
-    """The bytes that the allocator asks the driver for, where no rest is large enough."""
+    """Bytes that the driver is asked for, where no rest is large enough."""
     if size <= MIB:
         return 2 * MIB
     return 20 * MIB if size < 10 * MIB else round_up(size, 2 * MIB)
@@ -66,8 +66,7 @@ def try_given_out() -> None:
     # --8<-- [start:try_given_out]
     for name, arch in (("small", GPT2_SMALL), ("XL", GPT2_XL)):
         sizes = [4 * count for count in weights(arch)]  # float32
-        given = given_out(sizes)
-        print(
-            f"GPT-2 {name}: {sum(sizes):,} bytes fill {given:,}, {given / sum(sizes) - 1:.1%} more"
-        )
+        held, given = sum(sizes), given_out(sizes)
+        more = given / held - 1
+        print(f"GPT-2 {name}: {held:,} bytes fill {given:,}, {more:.1%} more")
     # --8<-- [end:try_given_out]
