@@ -1,4 +1,4 @@
-"""The hook: one epoch of a tiny task and of MNIST, on two devices."""
+"""The hook: one epoch of a tiny task, of MNIST and of a residual network, on two devices."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,6 +17,7 @@ from results.store import Figure, Store
 TASKS = (
     ("Tiny model, 100 samples", "tiny_epoch.samples_100"),
     ("MNIST model, 60,000 images", "mnist_epoch"),
+    ("Residual network, its steps for 60,000 images", "small_resnet.epoch"),
 )
 # What others measured of such models on both devices, until our job has timed both tasks on a GPU,
 # in the order in
@@ -52,7 +53,7 @@ class Epoch:
 
 
 def draw(store: Store) -> Chart:
-    """Seconds per epoch of the tiny task and of MNIST, on CPU and GPU."""
+    """Seconds per epoch of each task, on CPU and GPU."""
     own, where = [], {}
     for task, name in TASKS:
         source = measured_together(store, name.partition(".")[0])
@@ -80,10 +81,13 @@ def draw(store: Store) -> Chart:
 
 def _caption(where: dict[str, str]) -> str:
     """Where the tasks were measured, each said by itself if it was not on one machine."""
-    said = {task: place for task, place in where.items() if place}
-    if len(set(said.values())) < 2:
-        return next(iter(said.values()), "")
-    return " ".join(f"{task}: {place[0].lower()}{place[1:]}" for task, place in said.items())
+    tasks: dict[str, list[str]] = {}
+    for task, place in where.items():
+        if place:
+            tasks.setdefault(place, []).append(task)
+    if len(tasks) < 2:
+        return next(iter(tasks), "")
+    return " ".join(f"{'; '.join(of)}: {at[0].lower()}{at[1:]}" for at, of in tasks.items())
 
 
 def _published(store: Store) -> list[Epoch]:
@@ -108,13 +112,13 @@ def finding(epochs: Sequence[Epoch], elsewhere: Sequence[Epoch] = ()) -> str:
     """One sentence for each task; without a GPU, the CPU's, and what others saw on both devices.
 
     Args:
-        epochs: The tiny task and MNIST.
+        epochs: The tiny task, MNIST, and more.
         elsewhere: What others published.
     """
     figures = [figure for epoch in epochs for figure in (epoch.cpu, epoch.gpu)]
     noise = noise_warning(figures)
     said = list(filter(None, map(_winner, epochs)))
-    tiny, mnist = (epoch.cpu for epoch in epochs)
+    tiny, mnist, *_ = (epoch.cpu for epoch in epochs)
     if not said and tiny.value and mnist.value:
         said = [
             f"On the CPU, the tiny epoch takes {tiny.text} and the MNIST epoch {mnist.text}, "
