@@ -23,6 +23,7 @@ def test_every_todo_is_a_task_to_tick() -> None:
     "figure",
     [
         *("mnist_epoch.cpu", "mnist_epoch.cuda", "mnist_epoch.resident_cuda"),
+        *("small_resnet.mnist.cpu", "small_resnet.mnist.cuda", "small_resnet.classifier_speedup"),
         *("cnn_step.batch_8.cpu_float32", "cnn_step.batch_8.cuda_float32", "cnn_step.speedup"),
         *("amp.mnist.speedup", "cnn_step.amp_speedup", "cnn_step.batch_128.cuda_float16_peak"),
     ],
