@@ -26,6 +26,7 @@ from results.store import Figure, Store
 NOTHING_MEASURED = "This chart has nothing to draw until somebody measures it."
 NOTHING_RECORDED = "This chart has nothing to draw until somebody records it."
 DASH = "–"
+ALIKE = 1.1  # a quotient below this is called about the same
 # Whose forecasts are drawn until the reader chooses another card, and what readers call it
 CARD = FIRST
 CARD_NAME = read_cards()[CARD].name

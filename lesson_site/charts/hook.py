@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lesson_site.charts.base import (
+    ALIKE,
     NOTHING_MEASURED,
     Chart,
     measured_together,
@@ -34,7 +35,6 @@ RACED = "60,000 images, raced in your browser"
 RACED_HOW = "a race in your browser would measure it"
 RACE = "race.width_256.batch_64.browser_{device}"
 IMAGES = 60_000
-ALIKE = 1.1  # a quotient below this is called about the same
 
 
 @dataclass(frozen=True)

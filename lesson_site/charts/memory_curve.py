@@ -14,7 +14,7 @@ from results.store import Store
 CURVE = "lab/memory_dashboard:print_curve"
 SNAPSHOT = "lab/memory_dashboard:print_snapshot"
 TITLE = "Bytes alive over three training steps"
-SNAPSHOT_TITLE = "Bytes that the GPU's allocator had given out over four training steps"
+SNAPSHOT_TITLE = "Bytes that were asked of the GPU's allocator over four training steps"
 LOOPS = {"A": ("Loop A", 1, ""), "C": ("Loop C", 3, "8 4")}
 STEP_BYTES = 100_000.0  # the smallest difference that the drawing's texts show
 
@@ -34,7 +34,7 @@ def draw(_: Store) -> Chart:
 
 
 def draw_snapshot(_: Store) -> Chart:
-    """Megabytes given out by a GPU's allocator, from the snapshot that it wrote."""
+    """Megabytes asked of a GPU's allocator, from the snapshot that it wrote."""
     recording = recorded.read(SNAPSHOT, "cuda")
     if recording is None:
         return _nothing(SNAPSHOT_TITLE)
@@ -46,7 +46,7 @@ def draw_snapshot(_: Store) -> Chart:
         for loop, points in curves.items()
     ]
     healthy, leaking = (at_the_end for *_rest, at_the_end in cells)
-    said = f"On the GPU, loop A ends with {healthy} given out, and loop C with {leaking}."
+    said = f"On the GPU, loop A ends with {healthy} alive, and loop C with {leaking}."
     table = (("Loop", "At most", "At the end"), cells)  # the curve has hundreds of points
     return _chart(SNAPSHOT_TITLE, said, curves, table, recording.caption)
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from lesson_site.charts.base import (
+    ALIKE,
     CARD,
     NOTHING_MEASURED,
     Chart,
@@ -123,6 +124,9 @@ def _crossing(where: str, cpu: Curve, gpu: Curve) -> str:
     first = smallest_winning_size(*seconds)
     if first is None:
         return f"{where} the GPU is not faster at batch size {max(both):,}."
+    cpu_s, gpu_s = (measured[first] for measured in seconds)
+    if cpu_s / gpu_s < ALIKE and first < max(both):
+        return f"{where} the GPU is about as fast at batch size {first:,}, and faster above it."
     if first == min(both):
         return f"{where} the GPU is faster at every batch size, from {first:,} on."
     return f"{where} the GPU is faster from batch size {first:,} on."

@@ -758,6 +758,15 @@ def test_the_race_says_where_each_gpu_overtakes_the_cpu_beside_it() -> None:
     assert said.endswith("In the browser the GPU is faster at every batch size, from 16 on.")
 
 
+def test_a_gpu_that_is_ahead_by_a_hair_is_called_about_as_fast() -> None:
+    """Five in a hundred are no lead; the sizes above it are."""
+    racers = {"cpu": {16: 100.0, 64: 200.0}, "cuda": {16: 105.0, 64: 400.0}}
+
+    said = race.draw(store(raced(racers, gpu="A GPU"))).finding
+
+    assert "the GPU is about as fast at batch size 16, and faster above it." in said
+
+
 def test_a_gpu_that_loses_the_last_race_is_not_called_faster() -> None:
     """A win among the smaller sizes does not count."""
     racers = {"cpu": {16: 100.0, 64: 200.0}, "cuda": {16: 500.0, 64: 200.0}}
