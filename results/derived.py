@@ -129,7 +129,7 @@ def epoch_of_steps(
     return None if step is None else batches_per_epoch(samples, batch_size) * step.median
 
 
-def time_of_a_launch(entries: Entries, case: str, entry: str, launches: int) -> float | None:
+def time_of_a_launch(entries: Entries, case: str, entry: str, launches: int) -> Estimate | None:
     """Seconds of a measured step for each kernel that it launches; None if it was not measured.
 
     Args:
@@ -139,7 +139,10 @@ def time_of_a_launch(entries: Entries, case: str, entry: str, launches: int) -> 
         launches: How many it launches.
     """
     measured = entries.get(case, {}).get(entry)
-    return None if measured is None else measured.median / launches
+    if measured is None:
+        return None
+    step = measured.estimate()
+    return Estimate(step.value / launches, step.spread / launches, step.noisy)
 
 
 def smallest_winning_size(cpu: Mapping[int, float], gpu: Mapping[int, float]) -> int | None:
@@ -183,7 +186,7 @@ def smallest_winning_batch(entries: Entries, width: str) -> int | None:
     return smallest_winning_size(cpu, cuda)
 
 
-FUNCTIONS: dict[str, Callable[..., float | None]] = {
+FUNCTIONS: dict[str, Callable[..., float | Estimate | None]] = {
     "smallest_winning_width": _sweep(smallest_winning_width),
     "largest_speedup": _sweep(largest_speedup),
     "smallest_speedup": _sweep(smallest_speedup),

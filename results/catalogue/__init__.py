@@ -122,7 +122,9 @@ def value_in(definition: Definition, entries: Entries) -> Estimate | None:
     if definition.kind == "derived":
         function = derived.FUNCTIONS[definition.fields["derived"]]
         value = function(entries, **definition.fields.get("arguments", {}))
-        return None if value is None else Estimate(float(value))
+        if value is None or isinstance(value, Estimate):
+            return value
+        return Estimate(float(value))
     found = []
     for target in definition.targets:
         case, _, name = target.partition(":")

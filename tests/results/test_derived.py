@@ -98,7 +98,9 @@ def test_a_launch_takes_its_share_of_a_step() -> None:
     entries = {"step": {"cuda": entry([0.0027], "s", device="cuda")}}
     named = open_store().definitions["launches.in_a_step"].fields["arguments"]["launches"]
 
-    assert 0.0001 == pytest.approx(derived.time_of_a_launch(entries, "step", "cuda", 27))
+    launch = derived.time_of_a_launch(entries, "step", "cuda", 27)
+
+    assert Estimate(pytest.approx(0.0001), 0.0, False) == launch
     assert forecasts.figure("forecast.mnist_64.float32.t4.launches").value == named
 
 
