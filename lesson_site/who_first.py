@@ -52,8 +52,8 @@ TRAININGS = (
         },
     ),
     Training(
-        "an epoch of this lesson’s model, its images at hand",
-        "mnist_epoch.resident_cpu",
+        "the steps of an epoch of this lesson’s model",
+        "small_resnet.classifier_epoch.cpu",
         "forecast.mnist_64.float32.{card}.epoch",
         {
             "CPU": "Starting its operations takes longer than this CPU’s arithmetic.",

@@ -143,7 +143,7 @@ def _crossing() -> str:
     )
     source = open_store().figure("step_sweep.width_64.batch_16.cpu").source.rpartition("; ")[2]
     table = _scrolled(WORDS["crossing"].format(card=card.name), head, rows)
-    measured = f'<p class="memory-source">CPU: {escape(source)}.</p>'
+    measured = f'<p class="memory-source">CPU times measured on {escape(source)}.</p>'
     return f'<div class="forecast-crossing">{table}</div>{measured}'
 
 

@@ -426,7 +426,7 @@ def _about_shares() -> tuple[str, ...]:
     return (
         "MFU and HFU are measured against what a large matrix product reaches on the same GPU in "
         "the same number format. That is less than the 16-bit peak of the data sheet, by which "
-        "the model divides, so a measured MFU reads higher than the model’s.",
+        "the model divides, so a measured MFU reads higher than it would by the data sheet.",
         f"The model’s constants are the textbook’s figures at batch {BASELINE_BATCH}, not this "
         "machine’s. For token data a loader usually takes far less; here each text costs as much "
         "work as gives the textbook’s share.",
