@@ -18,7 +18,7 @@ from results.store import Figure, Store
 TASKS = (
     ("Tiny model, 100 samples", "tiny_epoch.samples_100"),
     ("MNIST model, 60,000 images", "mnist_epoch"),
-    ("Residual network, its steps for 60,000 images", "small_resnet.epoch"),
+    ("Residual network, steps of an epoch", "small_resnet.epoch"),
 )
 # What others measured of such models on both devices, until our job has timed both tasks on a GPU,
 # in the order in
