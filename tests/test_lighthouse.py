@@ -1,5 +1,6 @@
 """What the weekly look by Lighthouse takes for too little, told from reports of our own making."""
 
+import json
 import urllib.request
 from collections.abc import Callable
 from pathlib import Path
@@ -101,3 +102,19 @@ def test_text_is_served_compressed(tmp_path: Path) -> None:
         with urllib.request.urlopen(f"{site}share.png") as answer:
             assert answer.headers["Content-Encoding"] is None
             assert b"\x89PNG" == answer.read()
+
+
+def test_the_lock_needs_no_whatever_is_newest() -> None:
+    """`npm ci` refuses it once what a package asks for as the latest has a later version."""
+    folder = REPOSITORY / "tests" / "lighthouse"
+    locked = json.loads((folder / "package-lock.json").read_text(encoding="utf-8"))
+    pinned = json.loads((folder / "package.json").read_text(encoding="utf-8"))["overrides"]
+
+    asked = {
+        name
+        for package in locked["packages"].values()
+        for name, version in package.get("dependencies", {}).items()
+        if version == "latest"
+    }
+
+    assert asked == set(pinned)
