@@ -1,5 +1,6 @@
 """What the browser needs to forecast: counted steps, rates of cards, constants, and words."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import astuple, dataclass, replace
 from typing import Any
@@ -134,8 +135,10 @@ def cpu_seconds(model: str, batch: int, format: str) -> tuple[str, float] | None
     if (model, format) != RACED or batch not in RACED_BATCHES:
         return None
     figure = open_store().figure(f"race.width_256.batch_{batch}.cpu")
-    processor = figure.source.rpartition("; ")[2].split(", PyTorch")[0]
-    return (processor, _digits(batch / figure.value)) if figure.value else None
+    processor = re.search(r"[^,;]+, \d+ cores?(?=, \d+ threads?, PyTorch)", figure.source)
+    if not figure.value or not processor:
+        return None
+    return processor[0].strip(), _digits(batch / figure.value)
 
 
 def payload() -> dict[str, Any]:

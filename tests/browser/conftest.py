@@ -5,7 +5,9 @@ found there. The first look starts with an empty cache, so that it counts what a
 """
 
 import gzip
+import json
 import shutil
+import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -30,7 +32,16 @@ from playwright.sync_api import (
 )
 
 from tests import firefox
-from tests.building import HOST, REPOSITORY, finish, run, shared_folder
+from tests.building import (
+    HOST,
+    REPOSITORY,
+    build,
+    copy_all,
+    finish,
+    once,
+    run,
+    shared_folder,
+)
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 # Debian's Chromium without a window takes a fifth less processor time for a page.
@@ -315,6 +326,23 @@ def small_site(root: Path, nav: str, below: str, *, finished: bool = True) -> It
 def site(built_site: Path) -> str:
     """The address of the finished site, under which the browser finds it."""
     return f"http://{HOST}/"
+
+
+@pytest.fixture(scope="session")
+def site_without_a_gpu(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The site as it is where no GPU has measured, with forecasts on many pages; not finished."""
+
+    def make(folder: Path) -> None:
+        with tempfile.TemporaryDirectory() as root:
+            copy_all(Path(root))
+            for file in Path(root).glob("benchmarks/results/*/*.json"):
+                if json.loads(file.read_text(encoding="utf-8"))["provenance"]["gpu"]:
+                    file.unlink()
+            built = build(folder, at=Path(root))
+            assert not built.returncode, built.stderr
+
+    with serving(once(shared_folder(tmp_path_factory) / "without_a_gpu", make)) as server:
+        yield f"http://127.0.0.1:{server.server_port}/"
 
 
 @pytest.fixture(scope="session")

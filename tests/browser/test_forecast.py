@@ -213,10 +213,12 @@ def test_the_chosen_card_is_kept_and_travels_with_the_record(
     assert "rtx-4090" == kept[KEY]["mine"]["card"]
 
 
-def test_sentences_and_charts_of_other_pages_follow_the_card(forecast: Page, site: str) -> None:
+def test_sentences_and_charts_of_other_pages_follow_the_card(
+    page: Page, site_without_a_gpu: str
+) -> None:
     """Numbers, bands, sources and the card's name; chosen there or here, and read out."""
     name = "forecast.sweep_4096_1024.float32.card.time"
-    store = open_store()
+    store, site, forecast = open_store(), site_without_a_gpu, page
     forecast.goto(site + LESSON)
     number = forecast.locator(f'[data-figure="{name}"]')
     first, other = store.figure(name), store.figure(on_card(name, "h100"))
@@ -239,9 +241,10 @@ def test_sentences_and_charts_of_other_pages_follow_the_card(forecast: Page, sit
 
 @pytest.mark.parametrize("address", ["benchmarks/race/", "benchmarks/compare/"])
 def test_a_page_whose_charts_alone_forecast_follows_the_card(
-    page: Page, site: str, address: str
+    page: Page, site_without_a_gpu: str, address: str
 ) -> None:
     """The list is there too; drawing and caption follow it, and the next page does."""
+    site = site_without_a_gpu
     page.goto(site + address)
 
     page.locator("reader-card select").select_option("h100")
