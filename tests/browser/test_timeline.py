@@ -102,15 +102,19 @@ def test_everything_can_be_chosen(lesson: Page) -> None:
     expect_accessible(lesson, "training-timeline", "choices that are closed")
 
 
-def test_the_card_is_the_reader_s_for_the_whole_page(lesson: Page) -> None:
+def test_the_card_is_the_reader_s_for_the_whole_page(
+    browser: Browser, site_without_a_gpu: str
+) -> None:
     """Chosen here it changes the page's list of cards, and chosen there it changes the picture."""
-    lesson.locator("training-timeline summary").press("Enter")
-    lesson.locator("training-timeline select[name=card]").select_option("h100")
-    expect(lesson.locator("reader-card select")).to_have_value("h100")
-    expect_told(lesson, Choice(card="h100"))
+    with browser.new_context(reduced_motion="reduce") as context:
+        lesson = opened(context, site_without_a_gpu)
+        lesson.locator("training-timeline summary").press("Enter")
+        lesson.locator("training-timeline select[name=card]").select_option("h100")
+        expect(lesson.locator("reader-card select")).to_have_value("h100")
+        expect_told(lesson, Choice(card="h100"))
 
-    lesson.locator("reader-card select").select_option("rtx-4090")
-    expect_told(lesson, Choice(card="rtx-4090"))
+        lesson.locator("reader-card select").select_option("rtx-4090")
+        expect_told(lesson, Choice(card="rtx-4090"))
 
 
 def test_time_passes_when_the_reader_asks(browser: Browser, site: str) -> None:

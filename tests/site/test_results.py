@@ -175,4 +175,4 @@ def test_a_complete_file_of_a_gpu_takes_its_place_on_the_real_site(changed_site:
     said = (changed_site / "site" / page).read_text(encoding="utf-8")
 
     assert "Made-up GPU" in said
-    assert not re.search('class="figure" data-figure="forecast', said)
+    assert not re.search('class="figure" data-figure="forecast[^"]*" data-kind="forecast', said)
