@@ -21,6 +21,8 @@ from results.store import open_store
         ([19 * MIB // 2, 19 * MIB // 2], 19 * MIB // 2 + 21 * MIB // 2),
         # More than a MiB is left, which the third one takes.
         ([9 * MIB, 9 * MIB, 3 * MIB // 2], 9 * MIB + 9 * MIB + 2 * MIB),
+        # What is left is just enough for the second one.
+        ([9 * MIB, 11 * MIB], 20 * MIB),
         ([10 * MIB + 1], 10 * MIB + 512),
         ([11 * MIB], 12 * MIB),
     ],
