@@ -111,7 +111,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _finish(arguments: argparse.Namespace) -> list[str]:
-    from lesson_site.postbuild import finish  # here alone: a GPU machine has not what it needs
+    from lesson_site.postbuild import finish  # here alone: a GPU machine lacks what it needs
     from lesson_site.postbuild.sizes import size_table
 
     problems, sizes = finish(arguments.site)

@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from html import escape
 from itertools import groupby
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from markdown import Markdown
 
@@ -241,7 +241,7 @@ def own_summary() -> str:
     parts = []
     for where, group in groupby(_own(), key=lambda one: one.where):
         some = list(group)
-        held, late = (f"{sum(test)} of {len(some)}" for test in (_held(some), _late(some)))
+        held, late = _of(some, "held"), _of(some, "late")
         rows = "".join(_network_row(name, steps) for name, steps in _by_network(some).items())
         parts.append(
             f"<p>{held} training steps that our job timed lie in the band of their forecast; "
@@ -274,12 +274,8 @@ def _own() -> list[Own]:
     return own(open_store().results)
 
 
-def _held(some: Sequence[Own]) -> list[bool]:
-    return [one.held for one in some]
-
-
-def _late(some: Sequence[Own]) -> list[bool]:
-    return [one.ratio > 1 for one in some]
+def _of(some: Sequence[Own], what: Literal["held", "late"]) -> str:
+    return f"{sum(getattr(one, what) for one in some)} of {len(some)}"
 
 
 def _by_network(some: Sequence[Own]) -> dict[str, list[Own]]:
@@ -292,7 +288,7 @@ def _by_network(some: Sequence[Own]) -> dict[str, list[Own]]:
 def _network_row(name: str, steps: Sequence[Own]) -> str:
     ratios = [one.ratio for one in steps]
     return (
-        f'<tr><th scope="row">{escape(name)}</th><td>{sum(_held(steps))} of {len(steps)}</td>'
+        f'<tr><th scope="row">{escape(name)}</th><td>{_of(steps, "held")}</td>'
         f"<td>{_factor(min(ratios))} to {_factor(max(ratios))}</td></tr>"
     )
 

@@ -55,6 +55,11 @@ class Own:
         return self.seconds / self.forecast.value
 
     @property
+    def late(self) -> bool:
+        """Whether it took longer than forecast."""
+        return self.ratio > 1
+
+    @property
     def held(self) -> bool:
         """Whether the measured time lies within the forecast's band."""
         return self.forecast.low <= self.seconds <= self.forecast.high

@@ -17,7 +17,7 @@ from tests.imports import packages_of
 from tests.warm import Parent
 
 # What a GPU machine may have all the same: other libraries bring these along.
-BROUGHT = {"pygments", "click", "pytest", "_pytest", "py", "numpy", "psutil"}
+BROUGHT = {"pygments", "click"}
 
 
 def imported_by(extra: str) -> tuple[str, ...]:
@@ -36,15 +36,8 @@ def imported_by(extra: str) -> tuple[str, ...]:
 
 SITE = (
     *imported_by("site"),
-    *(
-        "playwright",
-        "jsonschema",
-        "onnx",
-        "onnxscript",
-        "onnxruntime",
-        "jupyter_server",
-        "websocket",
-    ),
+    *("playwright", "jsonschema", "onnx", "onnxscript", "onnxruntime"),
+    *("jupyter_server", "websocket"),
 )
 TORCH = ("torch", "torchvision")
 # Behaves as if some tools were not installed.

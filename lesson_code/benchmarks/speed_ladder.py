@@ -270,7 +270,7 @@ def graph(data: Data, device: torch.device, compile: bool = True) -> Training:
 # --8<-- [start:record]
 @dataclass(frozen=True)
 class Replay:
-    """A graph knows addresses alone; ``work`` keeps the tensors that lie there from being freed."""
+    """A graph with the work that it recorded, which keeps the tensors that the graph reads."""
 
     recording: torch.cuda.CUDAGraph
     work: Callable[[], None]

@@ -20,9 +20,8 @@ TASKS = (
     ("MNIST model, 60,000 images", "mnist_epoch"),
     ("Residual network, steps of an epoch", "small_resnet.epoch"),
 )
-# What others measured of such models on both devices, until our job has timed both tasks on a GPU,
-# in the order in
-# which the check of the page asks about them, and the name of their GPU's time.
+# What others measured of such models on both devices, until our job has timed each task on a GPU,
+# in the order in which the check of the page asks about them, and the name of their GPU's time.
 CHECK = "which-device-was-faster"
 ELSEWHERE = (
     ("MNIST, a small dense network, M2 Pro", "mnist.mlx", "gpu"),

@@ -102,7 +102,7 @@ def test_a_recording_that_nobody_made_says_what_makes_it(monkeypatch: pytest.Mon
     figure = counted([0]).figure("lab.counted")
 
     assert ("lab.counted", None, NOT_MEASURED) == (figure.name, figure.value, figure.text)
-    assert "record lab/memory_dashboard:print_curve" in figure.source
+    assert "lab/memory_dashboard:print_curve" in figure.source
 
 
 @pytest.mark.parametrize("at", [[0, "nowhere"], [10**6, "A"], [0, "name"], ["A"]])

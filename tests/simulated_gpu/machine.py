@@ -79,7 +79,7 @@ class Stream:
 class CUDAGraph:
     """Operations that ran within ``graph``, done again on what the tensors hold now.
 
-    It keeps what it made, and of other tensors the place alone.
+    It keeps what it made, and of other tensors only the address.
     """
 
     def __init__(self, *_: Any, **__: Any) -> None:
@@ -116,7 +116,7 @@ def _found(leaf: Any) -> Any:
     """The tensor at a place.
 
     Raises:
-        RuntimeError: If it has been freed, where a GPU would read whatever is there by now.
+        RuntimeError: If it has been freed, where a GPU would read what is in that memory now.
     """
     if not isinstance(leaf, weakref.ref):
         return leaf

@@ -215,7 +215,7 @@ def test_recording_takes_its_rehearsal_back(fake_cuda: FakeCuda) -> None:
 
 
 def test_a_replay_keeps_what_its_graph_reads(fake_cuda: FakeCuda) -> None:
-    """A graph has addresses alone: a tensor that nobody else keeps must not be freed."""
+    """A graph has only addresses: a tensor that nothing else keeps must not be freed."""
     images = torch.ones(3)
     kept = weakref.ref(images)
 
