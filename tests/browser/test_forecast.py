@@ -218,25 +218,25 @@ def test_sentences_and_charts_of_other_pages_follow_the_card(
 ) -> None:
     """Numbers, bands, sources and the card's name; chosen there or here, and read out."""
     name = "forecast.sweep_4096_1024.float32.card.time"
-    store, site, forecast = open_store(), site_without_a_gpu, page
-    forecast.goto(site + LESSON)
-    number = forecast.locator(f'[data-figure="{name}"]')
+    store = open_store()
+    page.goto(site_without_a_gpu + LESSON)
+    number = page.locator(f'[data-figure="{name}"]')
     first, other = store.figure(name), store.figure(on_card(name, "h100"))
     expect(number).to_have_text(f"{first.text} (forecast, {first.band})")
 
-    forecast.locator("reader-card select").select_option("h100")
+    page.locator("reader-card select").select_option("h100")
 
     expect(number).to_have_text(f"{other.text} (forecast, {other.band})")
     expect(number.locator("a")).to_have_attribute("title", re.compile(r"H100 \(SXM\): forecast"))
-    expect(forecast.locator('[data-figure="forecast.card"]').first).to_have_text("H100 (SXM)")
-    expect(forecast.locator(f'[id="from-{name}"]')).to_contain_text(other.text)
-    said = forecast.locator("reader-card [role=status]")
+    expect(page.locator('[data-figure="forecast.card"]').first).to_have_text("H100 (SXM)")
+    expect(page.locator(f'[id="from-{name}"]')).to_contain_text(other.text)
+    said = page.locator("reader-card [role=status]")
     expect(said).to_have_text("Forecasts are now for the H100 (SXM).")
-    expect_accessible(forecast, "reader-card", "chosen")
-    forecast.locator(".chart-sweep").scroll_into_view_if_needed()
-    expect(forecast.locator(".chart-sweep svg.chart-drawing")).to_contain_text("H100 (SXM)")
-    forecast.goto(site + PAGE)
-    expect(says(forecast).first).to_contain_text("H100 (SXM)")
+    expect_accessible(page, "reader-card", "chosen")
+    page.locator(".chart-sweep").scroll_into_view_if_needed()
+    expect(page.locator(".chart-sweep svg.chart-drawing")).to_contain_text("H100 (SXM)")
+    page.goto(site_without_a_gpu + PAGE)
+    expect(says(page).first).to_contain_text("H100 (SXM)")
 
 
 @pytest.mark.parametrize("address", ["benchmarks/race/", "benchmarks/compare/"])
@@ -244,8 +244,7 @@ def test_a_page_whose_charts_alone_forecast_follows_the_card(
     page: Page, site_without_a_gpu: str, address: str
 ) -> None:
     """The list is there too; drawing and caption follow it, and the next page does."""
-    site = site_without_a_gpu
-    page.goto(site + address)
+    page.goto(site_without_a_gpu + address)
 
     page.locator("reader-card select").select_option("h100")
 
@@ -253,7 +252,7 @@ def test_a_page_whose_charts_alone_forecast_follows_the_card(
     chart.scroll_into_view_if_needed()
     expect(chart.locator("svg.chart-drawing")).to_contain_text("H100 (SXM)")
     expect(chart.locator("figcaption")).to_contain_text("H100 (SXM)")
-    page.goto(site + LESSON)
+    page.goto(site_without_a_gpu + LESSON)
     expect(page.locator("figure.chart-sweep figcaption")).to_contain_text("H100 (SXM)")
 
 
