@@ -233,7 +233,8 @@ def _highlighted(section: Section, marked: list[int] | None = None, kind: str = 
     html = PLAIN.sub(r"\1", remembered(question, lambda: _coloured(section.text, lines)))
     if kind == "removed":
         html = html.replace('class="hll"', 'class="hll removed"')
-    return html.replace('<div class="highlight">', '<div class="language-python highlight">')
+    classes = "language-python highlight marked" if lines else "language-python highlight"
+    return html.replace('<div class="highlight">', f'<div class="{classes}">')
 
 
 def _coloured(code: str, marked: list[int]) -> str:
