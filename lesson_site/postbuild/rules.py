@@ -33,14 +33,24 @@ SOURCE_MAP = re.compile(r"/\*# sourceMappingURL=[^*]*\*/\s*")
 WORD = re.compile(r"[\w-]+")
 NAME = re.compile(r"(?<![\w.-])[\w-]+")  # a selector in a script looks for a class, and makes none
 TEXTS = Query(LANGUAGE, "[(string_fragment) (template_string)] @text")
+ANNOTATED = r"""class=["']?[^"'>]*\bannotate\b|content\.code\.annotate"""
+WITH_TOOLTIPS = rf"{ANNOTATED}|content\.(?:footnote\.)?tooltips|instant\.preview|data-preview"
 # What the theme's script makes only where a page has something, and what a page has then.
 MADE_FOR = {
-    "md-annotation": r"""class=["']?[^"'>]*\bannotate\b|content\.code\.annotate""",
+    "card": r"""class=["']?[^"'>]*\bcards?\b""",
+    "dialog": WITH_TOOLTIPS,  # a role
+    "grid": r"""class=["']?[^"'>]*\bgrid\b""",
+    "md-annotation": ANNOTATED,
     "md-mermaid": r"""class=["']?[^"'>]*\bmermaid\b""",
     "md-source": r"""data-md-component=["']?source\b""",
     "md-tag": r"""class=["']?[^"'>]*\bmd-tags?\b|"tags": *\{""",
+    "md-tooltip": WITH_TOOLTIPS,
     "md-version": r""""version": *\{""",
 }
+# The theme's script marks the body with it for a moment whenever it sets the colours, first of all
+# while a page loads. A rule for all that is in the body then has the browser compute the style of
+# each element twice more; without it, links fade when a reader changes the colours.
+COSTLY = "[data-md-color-switching]"
 TAB = re.compile(r"\.tabbed-set>input:nth-child\((\d+)\)")
 TAB_NAME = re.compile(r"""<input\b[^>]*\bname=["']?(__tabbed_[\w-]+)""")
 # Scripts join some names from two parts, the first of which ends so: `tabbed-control--` and `next`.
@@ -157,7 +167,7 @@ class Known:
         names = {name, in_script[:1].lower() + in_script[1:]}
         if not names & self.words:
             return False
-        return operator != "=" or value in self.spoken
+        return operator != "=" or self._spoken(value)
 
 
 def drop_unmatched_rules(site: Path) -> None:
@@ -214,7 +224,9 @@ def matched(css: str, known: Known) -> str:
     """A style sheet without the rules that match nothing of what is known."""
 
     def kept(rule: Rule) -> str:
-        selectors = [one for one in selectors_of(rule) if known.may_match(one)]
+        selectors = [
+            one for one in selectors_of(rule) if COSTLY not in one and known.may_match(one)
+        ]
         return f"{','.join(selectors)}{{{rule.body}}}" if selectors else ""
 
     return _shortened(rules_of(css), kept)

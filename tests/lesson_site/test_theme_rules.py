@@ -66,6 +66,7 @@ def test_a_rule_that_something_may_match_stays(rule: str) -> None:
         (".grid.tags{color:red}", ""),
         ("ul.grid{color:red}", ""),
         (".sought{color:red}", ""),
+        ("[data-md-color-switching] *,.grid{top:0}", ".grid{top:0}"),
         ("[dir=rtl] .grid{color:red}", ""),
         ("[data-scheme=slate]{color:red}", ""),
         ("[data-state=narrow]{color:red}", ""),
@@ -82,13 +83,22 @@ def test_a_rule_that_nothing_matches_goes(rule: str, expected: str) -> None:
     assert expected == matched(rule, known())
 
 
-def test_what_the_theme_makes_only_of_something_goes_where_there_is_none() -> None:
-    """Notes at lines of code are made where a page has `annotate`."""
-    rule = ".md-annotation__index{top:0}"
-    made = 'h("aside", {class: "md-annotation__index"})'
+@pytest.mark.parametrize(
+    ("rule", "sign"),
+    [
+        (".md-annotation__index{top:0}", '<p class="wide annotate">'),
+        ("[role=dialog] p{top:0}", '{"features": ["content.tooltips"]}'),
+        (".card>:last-child{top:0}", '<div class="grid cards">'),
+    ],
+)
+def test_what_the_theme_makes_only_of_something_goes_where_there_is_none(
+    rule: str, sign: str
+) -> None:
+    """Its script names the class or the role, and a page says whether it makes such a thing."""
+    made = 'h("aside", {class: "md-annotation__index card", role: "dialog"})'
 
     assert "" == matched(rule, Known([PAGE], [made]))
-    assert rule == matched(rule, Known([PAGE, '<p class="wide annotate">'], [made]))
+    assert rule == matched(rule, Known([PAGE, sign], [made]))
 
 
 def test_properties_that_nothing_asks_for_go() -> None:
