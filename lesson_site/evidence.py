@@ -30,6 +30,7 @@ from markdown.preprocessors import Preprocessor
 
 from lesson_site.errors import PageError
 from lesson_site.figures import NAMED
+from lesson_site.lesson_pages import REFERENCE
 from lesson_site.page import current_page, line_of
 from results import recorded
 from results.recorded import RecordingError
@@ -67,7 +68,8 @@ class Block:
     @property
     def names(self) -> list[str]:
         """The figures that it names."""
-        return [name for line in self.lines for name in re.findall(NAMED, line)]
+        lines = (re.sub(REFERENCE, "", line) for line in self.lines)
+        return [name for line in lines for name in re.findall(NAMED, line)]
 
     @property
     def targets(self) -> list[str]:

@@ -1,5 +1,6 @@
 """Sentences for each kind of evidence: which of them a page says."""
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -33,7 +34,8 @@ def page(text: str, monkeypatch: pytest.MonkeyPatch, *missing: str) -> str:
     """``text`` as HTML without its list of sources."""
     for module in (evidence, figures):
         monkeypatch.setattr(module, "open_store", lambda: MadeUp(*missing))
-    extensions = ["lesson_site.evidence", "lesson_site.figures", "tables"]
+    ours = ("evidence", "figures", "lesson_pages")
+    extensions = [*(f"lesson_site.{name}" for name in ours), "tables"]
     return Markdown(extensions=extensions).convert(text).partition("<details")[0]
 
 
@@ -86,6 +88,13 @@ def test_a_measured_sentence_may_name_others_figures(monkeypatch: pytest.MonkeyP
     text = "/// measured\n[[measured.time]], [[published.time]], [[exact.count]].\n///"
 
     assert "2 published" in page(text, monkeypatch)
+
+
+def test_a_measured_sentence_may_lead_to_a_section(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The link has the brackets of a figure, and is none."""
+    text = "/// measured\nOurs is [[measured.time]], see [[section:device-mismatch]].\n///"
+
+    assert re.search(r'<a href="[^"]+/device-mismatch.md">section \d+</a>', page(text, monkeypatch))
 
 
 def test_a_list_and_a_table_can_be_said(monkeypatch: pytest.MonkeyPatch) -> None:
