@@ -8,7 +8,16 @@ from pathlib import Path
 import pytest
 
 from tests.building import REPOSITORY
-from tests.lighthouse.__main__ import PAGES, READING, TIMES, Report, judged, main, serving
+from tests.lighthouse.__main__ import (
+    PAGES,
+    READING,
+    TIMES,
+    Report,
+    judged,
+    main,
+    serving,
+    slowdown_of,
+)
 
 
 def report(**points: float) -> Report:
@@ -20,13 +29,14 @@ def report(**points: float) -> Report:
             for name, score in points.items()
         },
         "audits": {f"{name}-rule": {"score": score} for name, score in points.items()},
+        "environment": {"benchmarkIndex": 875},
     }
 
 
-def answers(*reports: Report) -> Callable[[str], Report]:
+def answers(*reports: Report) -> Callable[..., Report]:
     """Lighthouse, with these reports in order."""
     left = iter(reports)
-    return lambda _: next(left)
+    return lambda *_: next(left)
 
 
 def test_a_page_with_all_points_lacks_nothing() -> None:
@@ -72,15 +82,30 @@ def test_one_page_that_lacks_points_is_enough_to_fail(
 ) -> None:
     """The others are asked and told all the same."""
     (tmp_path / "index.html").write_text("<p>home</p>", encoding="utf-8")
-    reports = [report() for _ in PAGES]
+    reports = [report() for _ in ["first", *PAGES]]
 
     assert 0 == main([str(tmp_path)], answers(*reports))
-    reports[1] = report(seo=0.5)
+    reports[2] = report(seo=0.5)
     assert 1 == main([str(tmp_path)], answers(*reports))
 
     said = capsys.readouterr().out
     assert 2 == sum(line.startswith(list(PAGES)[-1]) for line in said.splitlines())
     assert "seo: seo-rule" in said
+
+
+@pytest.mark.parametrize(("points", "slowdown"), [(1750, 4), (875, 2), (200, 1)])
+def test_every_machine_is_asked_for_the_same_phone(
+    tmp_path: Path, points: float, slowdown: float
+) -> None:
+    """A slower one slows it less, and none makes it faster than it is itself."""
+    (tmp_path / "index.html").write_text("<p>home</p>", encoding="utf-8")
+    measured = report() | {"environment": {"benchmarkIndex": points}}
+    asked: list[float] = []
+
+    main([str(tmp_path)], lambda _, times: asked.append(times) or measured)
+
+    assert slowdown == slowdown_of(measured)
+    assert [4, *[slowdown] * len(PAGES)] == asked
 
 
 def test_a_folder_without_a_site_is_refused(
