@@ -7,7 +7,7 @@ import pytest
 from lesson_code.forecast import formula
 from lesson_code.forecast.cards import read_cards
 from results import accuracy, forecasts
-from results.own_forecasts import COUNTED, card_called, own
+from results.own_forecasts import COUNTED, Own, card_called, own
 from results.store import open_store
 from tests.lesson_site.made_up import made_up_entry
 from tests.lesson_site.test_figures import result
@@ -15,23 +15,84 @@ from tests.lesson_site.test_figures import result
 T4 = "Tesla T4"
 
 
-def test_a_measured_step_finds_its_forecast() -> None:
+@pytest.mark.parametrize(
+    ("case", "entry", "step"),
+    [
+        ("step_sweep", "width_64.batch_256.cuda", "sweep_64_256.float32"),
+        ("mixed_precision", "mnist.cuda_float16", "mnist_64.float16"),
+        ("mixed_precision", "large.cuda_float16", "large_1024.float16"),
+        ("small_resnet", "batch_64.cuda_float16", "resnet_64.float16"),
+        ("small_resnet", "mnist.cuda", "mnist_64.float32"),
+        ("cnn_step", "batch_128.cuda_float16", "resnet18_128.float16"),
+        ("resnet_step", "batch_64.cuda_float16", "resnet50_64.float16"),
+        (
+            "resnet_step",
+            "batch_64.cuda_float16_channels_last",
+            "resnet50_64_channels_last.float16",
+        ),
+    ],
+)
+def test_a_measured_step_finds_its_forecast(case: str, entry: str, step: str) -> None:
     """On the card that the driver names, in the format of the entry."""
-    entries = {"batch_128.cuda_float16": made_up_entry("cnn_step:batch_128.cuda_float16")}
+    entries = {entry: made_up_entry(f"{case}:{entry}")}
 
-    [one] = own([result({"cnn_step": entries}, gpu=T4)])
+    [one] = own([result({case: entries}, gpu=T4)])
 
-    assert forecasts.figure("forecast.resnet18_128.float16.t4.time") == one.forecast
-    assert entries["batch_128.cuda_float16"].median == one.seconds
+    assert forecasts.figure(f"forecast.{step}.t4.time") == one.forecast
+    assert entries[entry].median == one.seconds
     assert one.where.startswith(T4)
 
 
-def test_it_lies_in_the_band_or_not() -> None:
-    """From the lowest to the highest that was forecast."""
-    entries = {"batch_128.cuda_float16": made_up_entry("cnn_step:batch_128.cuda_float16")}
-    [one] = own([result({"cnn_step": entries}, gpu=T4)])
+@pytest.mark.parametrize(
+    ("end", "factor", "held", "late"),
+    [
+        ("low", 0.999, False, False),
+        ("low", 1.0, True, False),
+        ("value", 1.0, True, False),
+        ("value", 1.001, True, True),
+        ("high", 1.0, True, True),
+        ("high", 1.001, False, True),
+    ],
+)
+def test_it_lies_in_the_band_or_not(end: str, factor: float, held: bool, late: bool) -> None:
+    """From the lowest to the highest that was forecast; beyond the likely time it is late."""
+    figure = forecasts.figure("forecast.resnet18_128.float16.t4.time")
+    one = Own(figure, factor * getattr(figure, end), "")
 
-    assert (one.forecast.low <= one.seconds <= one.forecast.high) == one.held
+    assert (held, late) == (one.held, one.late)
+    assert one.seconds / figure.value == one.ratio
+
+
+def test_a_step_is_named_in_words() -> None:
+    """Network and optimizer, then the batch, the format and the card."""
+    one = Own(forecasts.figure("forecast.resnet18_128.float16.t4.time"), 1.0, "")
+
+    assert "ResNet-18 and momentum" == one.network
+    assert "ResNet-18 and momentum, batches of 128 photographs, float16, T4" == one.step
+
+
+def test_every_machine_comes_by_its_name() -> None:
+    """Its own software, whatever was measured first, and CPUs are left out."""
+    entry = "batch_128.cuda_float16"
+    entries = {"cnn_step": {entry: made_up_entry(f"cnn_step:{entry}")}}
+    ran = [result(entries, gpu=gpu) for gpu in (T4, None, "NVIDIA H200")]
+    for one in ran:
+        one.provenance["machine"] = str(one.provenance["gpu"])
+
+    assert [ran[2].where, ran[0].where] == [one.where for one in own(ran)]
+
+
+def test_one_file_speaks_for_a_machine() -> None:
+    """The first that measured the case; an older one with the same case is left out."""
+    target = "cnn_step:batch_128.cuda_float16"
+    slower = {"batch_128.cuda_float16": made_up_entry(target, noisy=True)}
+    same = {"batch_128.cuda_float16": made_up_entry(target)}
+    nothing, first, second = (
+        result(cases, gpu=T4, date=f"2026-11-2{day}")
+        for day, cases in ((3, {}), (2, {"cnn_step": same}), (1, {"cnn_step": slower}))
+    )
+
+    assert [first.where] == [one.where for one in own([nothing, first, second])]
 
 
 @pytest.mark.parametrize(
