@@ -41,9 +41,11 @@ def read_counted(path: Path = COUNTED) -> Mapping[str, Moments]:
     """Bytes at each of ``PHASES``, by the configuration's name.
 
     Raises:
-        CountedMemoryError: If the file can't be read, or a configuration in it lacks a moment.
+        CountedMemoryError: If the file can't be read, a configuration in it lacks a moment, or it
+            does not say which PyTorch was counted.
     """
-    return {name: dict(found) for name, found in _read(path)["bytes"].items()}
+    counted: Mapping[str, Moments] = _read(path)["bytes"]
+    return counted
 
 
 def counted_with(path: Path = COUNTED) -> str:
@@ -52,7 +54,8 @@ def counted_with(path: Path = COUNTED) -> str:
     Raises:
         CountedMemoryError: As ``read_counted``.
     """
-    return str(_read(path)["torch"])
+    torch: str = _read(path)["torch"]
+    return torch
 
 
 def farthest(open_layer: bool = False, path: Path = COUNTED) -> float:
@@ -85,11 +88,13 @@ def _read(path: Path) -> dict[str, Any]:
         raise CountedMemoryError(f"can't read {path}: {problem}; {_AGAIN}") from None
     for c in configurations():
         try:
-            complete = set(PHASES) == set(content["bytes"][c.name].keys())
+            complete = content["bytes"][c.name].keys() == set(PHASES)
         except (LookupError, TypeError, AttributeError):
             complete = False
         if not complete:
             raise CountedMemoryError(f"{path} lacks moments of {c.name}; {_AGAIN}")
+    if not isinstance(content.get("torch"), str):
+        raise CountedMemoryError(f"{path} lacks the version of PyTorch; {_AGAIN}")
     return content
 
 
