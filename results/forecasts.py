@@ -158,6 +158,8 @@ def _figure_once(name: str, steps: Path, _: int) -> ForecastFigure:
     counted = _step(of, format, name, steps)
     try:
         return QUANTITIES[quantity](name, counted, cards[card_id], steps)
+    except ForecastError:
+        raise  # it says the name already
     except ValueError as problem:
         raise ForecastError(f"{name}: {problem}") from None
 
@@ -231,11 +233,11 @@ def _gain(name: str, counted: CountedStep, card: Card, steps: Path) -> ForecastF
     """
     plain = _step(counted.name, "float32", name, steps)
     low, value, high = (
-        forecast(plain.step, card, Host(s, s, s)).time
-        / forecast(counted.step, card, Host(s, s, s)).time
+        forecast(plain.step, card, Host(likely=s)).time
+        / forecast(counted.step, card, Host(likely=s)).time
         for s in HOST
     )
-    low, high = min(low, value, high) / GAIN_BAND, max(low, value, high) * GAIN_BAND
+    low, high = min(low, high) / GAIN_BAND, max(low, high) * GAIN_BAND
     return _figure(name, "times as fast as float32", counted, card, "times", value, low, high)
 
 

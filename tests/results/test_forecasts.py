@@ -2,22 +2,25 @@
 
 import os
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from lesson_code.forecast.cards import read_cards
+from lesson_code.forecast.cards import CardError, read_cards
 from lesson_code.forecast.formula import GAIN_BAND, HOST, Step, forecast
+from results import forecasts
 from results.forecasts import (
     CountedStep,
     ForecastError,
     ForecastFigure,
+    counted_with,
     figure,
     read_steps,
     times_the_arithmetic,
     write_steps,
 )
-from results.quantities import SPACE
+from results.quantities import SPACE, coarse, write
 from results.store import FigureError, Store
 
 HEAVY = Step("float32", {"float32": 10**12}, 10**10, 0, 100, 90, 10**8, 10**9)
@@ -44,8 +47,10 @@ def of(name: str, steps: Path) -> ForecastFigure:
 
 
 def test_what_is_written_is_read(steps: Path) -> None:
-    """Counts survive the file."""
-    assert HALF == read_steps(steps)["heavy", "float16"].step
+    """Counts survive the file, and so does the version of PyTorch whose operations they are."""
+    assert CountedStep("heavy", "a heavy step", 32, HALF) == read_steps(steps)["heavy", "float16"]
+    assert 3 == len(read_steps(steps))
+    assert "2.15.0" == counted_with(steps)
 
 
 def test_changed_counts_are_read_again(steps: Path) -> None:
@@ -65,8 +70,31 @@ def test_time(steps: Path) -> None:
     found = of("heavy.float32.t4.time", steps)
 
     assert (expected.time, expected.low, expected.high) == (found.value, found.low, found.high)
+    assert "s" == found.unit
+    assert write(found.value, "s", coarse(found.value)) == found.text
     assert re.fullmatch(r"(1[.\d]\d*|0?\.?[1-9]0*)\s(m|µ)?s", found.text)
     assert "90 operations" in found.source
+    assert "forecast from" in found.source
+
+
+def test_a_figure_says_what_it_is_of(steps: Path) -> None:
+    """Whatever it is, its name, the step, its format and the card's name; no two say the same."""
+    card = read_cards()["h100"]
+    found = {
+        quantity: of(f"heavy.float16.h100.{quantity}", steps)
+        for quantity in ("time", "rate", "epoch", "memory", "launches", "gain")
+    }
+
+    for quantity, one in found.items():
+        assert f"forecast.heavy.float16.h100.{quantity}" == one.name
+        assert one.what.endswith(f": a heavy step, float16, {card.name}")
+        assert one.name not in one.what
+        if quantity not in ("memory", "launches"):
+            assert write(one.value, one.unit, coarse(one.value)) == one.text
+    assert 6 == len({one.what for one in found.values()})
+    assert ["s", "samples_per_s", "s", "gigabytes", "count", "times"] == [
+        one.unit for one in found.values()
+    ]
 
 
 def test_rate(steps: Path) -> None:
@@ -83,6 +111,16 @@ def test_epoch(steps: Path) -> None:
 
     assert 1875 * time.value == epoch.value
     assert (1875 * time.low, 1875 * time.high) == (epoch.low, epoch.high)
+    assert "1875 steps" in epoch.what
+
+
+@pytest.mark.parametrize(("batch", "count"), [(60_000, 1), (59_999, 2)])
+def test_an_epoch_has_every_image(steps: Path, batch: int, count: int) -> None:
+    """One that does not fit into a batch needs another one."""
+    write_steps([CountedStep("light", "a light step", batch, LIGHT)], "2.15.0", steps)
+    time, epoch = of("light.float32.t4.time", steps), of("light.float32.t4.epoch", steps)
+
+    assert count * time.value == epoch.value
 
 
 def test_memory(steps: Path) -> None:
@@ -91,6 +129,8 @@ def test_memory(steps: Path) -> None:
 
     assert 5e6 == found.value == found.low == found.high
     assert f"5.00{SPACE}MB" == found.text
+    assert f"1.00{SPACE}GB" == of("heavy.float32.t4.memory", steps).text
+    assert "counted from the 27 operations" in found.source
 
 
 def test_counted_launches(steps: Path) -> None:
@@ -117,6 +157,34 @@ def test_gain(steps: Path) -> None:
     assert found.value * GAIN_BAND == found.high
 
 
+def test_a_gain_is_compared_on_one_host(steps: Path) -> None:
+    """Where launches decide one of the two, a fast host gains more than a slow one."""
+    card = read_cards()["t4"]
+    asked = Step("float16", {"float16": 10**6}, 10**6, 0, 2000, 2000, 10**8, 10**9)
+    plain = CountedStep("heavy", "a heavy step", 32, HEAVY)
+    write_steps([plain, replace(plain, step=asked)], "2.15.0", steps)
+    work = forecast(HEAVY, card).time
+
+    found = of("heavy.float16.t4.gain", steps)
+
+    assert work / (2000 * HOST.likely) == pytest.approx(found.value)
+    assert work / (2000 * HOST.high) / GAIN_BAND == pytest.approx(found.low)
+    assert work / (2000 * HOST.low) * GAIN_BAND == pytest.approx(found.high)
+
+
+def test_a_gain_over_many_launches_is_compared_on_one_host_too(steps: Path) -> None:
+    """Where launches decide float32's time, it is a slow host that gains most."""
+    asked = Step("float32", {"float32": 10**6}, 10**6, 0, 20_000, 20_000, 10**8, 10**9)
+    plain = CountedStep("heavy", "a heavy step", 32, asked)
+    write_steps([plain, replace(plain, step=HALF)], "2.15.0", steps)
+    work = forecast(HALF, read_cards()["t4"]).time
+
+    found = of("heavy.float16.t4.gain", steps)
+
+    assert 20_000 * HOST.low / work / GAIN_BAND == pytest.approx(found.low)
+    assert 20_000 * HOST.high / work * GAIN_BAND == pytest.approx(found.high)
+
+
 def test_tf32(steps: Path) -> None:
     """TF32 takes float32's counts."""
     assert of("heavy.tf32.h100.time", steps).value < of("heavy.float32.h100.time", steps).value
@@ -131,15 +199,58 @@ def test_tf32(steps: Path) -> None:
         ("light.float64.t4.time", "there is no format 'float64'"),
         ("light.float32.rtx4090.time", "there is no card 'rtx4090'; there is rtx-4090"),
         ("light.float32.t4.tme", "there is no quantity 'tme'; there is time"),
+        (
+            "light.float32.rtx-5090.time",
+            "there is no card 'rtx-5090'; there is rtx-4090, rtx-3090, rtx-3060",
+        ),
+        ("light.float32.t4.q", "there is no quantity 'q'; there is epoch, gain, launches"),
+        ("heavy.bfloat16.t4.time", "heavy was counted in float32, float16, not in bfloat16"),
     ],
 )
 def test_a_wrong_name_is_refused(steps: Path, name: str, says: str) -> None:
-    """The message says which word is wrong, and which is near."""
-    with pytest.raises(ForecastError, match=re.escape(says)):
+    """The message names it and says which word is wrong, and at most three that are near."""
+    with pytest.raises(ForecastError, match=re.escape(says)) as refused:
         of(name, steps)
 
+    assert f"forecast.{name}" in str(refused.value)
+    assert 3 > str(refused.value).count(", ")
 
-@pytest.mark.parametrize("content", ["{", '{"torch": "2.15.0"}', '{"steps": [{"name": "a"}]}'])
+
+def test_a_gain_over_what_was_not_counted_is_refused(steps: Path) -> None:
+    """A step that was counted in 16 bits alone has none."""
+    write_steps([CountedStep("new", "a new step", 1, HALF)], "2.15.0", steps)
+
+    with pytest.raises(ForecastError, match=r"^forecast\.new\.float16\.t4\.gain: new was counted"):
+        of("new.float16.t4.gain", steps)
+
+
+def test_a_name_of_another_kind_is_refused(steps: Path) -> None:
+    """It is not taken for that of a forecast."""
+    with pytest.raises(ForecastError, match=r"published\.light.* is not the name of a forecast"):
+        figure("published.light.float32.t4.time", steps)
+
+
+def test_cards_that_can_not_be_read_are_named(steps: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As their own message says."""
+
+    def fail() -> None:
+        raise CardError("can't read cards.toml")
+
+    monkeypatch.setattr(forecasts, "read_cards", fail)
+
+    with pytest.raises(ForecastError, match=r"can't read cards\.toml"):
+        of("heavy.float32.t4.rate", steps)
+
+
+def test_counts_that_are_not_there_are_refused(tmp_path: Path) -> None:
+    """The message says what writes them."""
+    with pytest.raises(ForecastError, match=r"can't read .*steps\.json.*benchmarks count"):
+        of("heavy.float32.t4.time", tmp_path / "steps.json")
+
+
+@pytest.mark.parametrize(
+    "content", ["{", "[]", '{"torch": "2.15.0"}', '{"steps": [{"name": "a"}]}']
+)
 def test_broken_counts_are_refused(tmp_path: Path, content: str) -> None:
     """The message says which file, and what writes it."""
     path = tmp_path / "steps.json"
