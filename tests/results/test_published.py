@@ -1,12 +1,16 @@
 """Published figures are read as printed, divided by us, and refused without what a reader needs."""
 
+import json
+import os
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from results.published import PublishedError, read, read_topics
+from results.published import PublishedError, read, read_topics, tables
 from results.published.figure import as_printed, divided, step_time
 from results.published.reader import FOLDER
 from results.quantities import SPACE, UNITS
@@ -272,6 +276,77 @@ def test_a_name_that_nobody_published_is_refused() -> None:
         Store([]).figure("published.nobody")
 
 
+ROWS: dict[str, Any] = {
+    "what": "a network",
+    "sources": ["lab", "post"],
+    "caveat": "Old.",
+    "columns": ["net", "batch", "gain"],
+    "rows": [["a", 8, 0.5], ["b", 8, 1.0], ["c", 16, 2.5], ["a", 16, 4]],
+}
+
+
+def test_the_rows_of_a_table_are_chosen_by_their_cells(tmp_path: Path) -> None:
+    """Every named column must have the cell that is asked for."""
+    (tmp_path / "gains.json").write_text(json.dumps(ROWS), encoding="utf-8")
+
+    table = tables.read("gains", tmp_path)
+
+    assert ("a network", ("lab", "post"), "Old.") == (table.what, table.sources, table.caveat)
+    assert [0.5, 1.0, 2.5, 4.0] == table.column("gain")
+    assert [0.5, 1.0] == table.column("gain", {"batch": 8})
+    assert [1.0] == table.column("gain", {"batch": 8, "net": "b"})
+    with pytest.raises(ValueError, match=re.escape("no row has {'batch': 9}")):
+        table.column("gain", {"batch": 9})
+    with pytest.raises(ValueError, match="no column 'card'; there are net, batch, gain"):
+        table.column("gain", {"card": "a"})
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("median", 1.75),
+        ("lowest", 0.5),
+        ("highest", 4.0),
+        ("rows", 4.0),
+        ("share below one", 0.25),
+    ],
+)
+def test_statistics_of_a_column(name: str, value: float, tmp_path: Path) -> None:
+    """Of 0.5, 1, 2.5 and 4; what is chosen has its own."""
+    (tmp_path / "gains.json").write_text(json.dumps(ROWS), encoding="utf-8")
+    table = tables.read("gains", tmp_path)
+
+    found = tables.statistic(table, name, "gain", {})
+
+    assert value == found
+    assert isinstance(found, float)
+    assert 0.5 == tables.statistic(table, "median", "gain", {"batch": 8, "net": "a"})
+    with pytest.raises(ValueError, match="no statistic 'mean'; there are median, lowest"):
+        tables.statistic(table, "mean", "gain", {})
+
+
+def test_a_changed_table_is_read_again(tmp_path: Path) -> None:
+    """And one that is not there is named beside those that are."""
+    for name in ("gains", "again"):
+        (tmp_path / f"{name}.json").write_text(json.dumps(ROWS), encoding="utf-8")
+    before = tables.read("gains", tmp_path)
+    (tmp_path / "gains.json").write_text(json.dumps({**ROWS, "caveat": "New."}), encoding="utf-8")
+    os.utime(tmp_path / "gains.json", ns=(0, 0))
+
+    assert ("Old.", "New.") == (before.caveat, tables.read("gains", tmp_path).caveat)
+    with pytest.raises(ValueError, match="no table 'gain'; there are again, gains"):
+        tables.read("gain", tmp_path)
+
+
+def test_the_row_that_lacks_a_cell_is_named(tmp_path: Path) -> None:
+    """By its number, with the file."""
+    rows = [*ROWS["rows"][:1], ["b", 8]]
+    (tmp_path / "gains.json").write_text(json.dumps({**ROWS, "rows": rows}), encoding="utf-8")
+
+    with pytest.raises(ValueError, match=r"gains\.json: row 2 has 2 cells, not 3"):
+        tables.read("gains", tmp_path)
+
+
 @pytest.mark.parametrize(
     ("table", "reason"),
     [
@@ -289,6 +364,8 @@ def test_a_name_that_nobody_published_is_refused() -> None:
         ),
         ('{"what": "", "sources": [], "caveat": "", "columns": ["c"], "rows": []}', "no row has"),
         ('{"columns": []}', "can't read"),
+        ('{"columns": 1}', "can't read"),
+        ("{", "can't read"),
     ],
 )
 def test_a_bad_table_is_refused(write: Write, table: str, reason: str) -> None:
