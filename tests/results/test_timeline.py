@@ -1,14 +1,17 @@
 """The timeline's loops follow the counted steps, the cards' rates and what was measured."""
 
 import json
+import math
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
-from lesson_code.forecast.cards import read_cards
+from lesson_code.forecast.cards import Card, read_cards
 from lesson_code.forecast.formula import HOST, forecast
-from lesson_code.timeline.simulation import simulate
+from lesson_code.timeline.simulation import Kernel, Loop, simulate
+from results import timeline_measured
 from results.forecasts import read_steps
 from results.store import open_store
 from results.timeline import (
@@ -19,14 +22,16 @@ from results.timeline import (
     LIKELY,
     SLOWEST,
     Choice,
+    Corner,
     Model,
+    Operation,
     Own,
     TimelineError,
     loop_of,
     read_models,
     runs_of,
 )
-from results.timeline_measured import own, read_measured
+from results.timeline_measured import Measured, Setting, own, read_measured
 
 OWN = Own(load=1e-4, hand=2e-4)
 TEXTBOOK = Choice()
@@ -89,6 +94,82 @@ def test_a_batch_is_prepared_image_by_image() -> None:
     assert [64e-4, 640e-4, 0.0] == pytest.approx(loads)
 
 
+CARD = Card("mine", "my card", 2**30, 1e12, {"float32": 1e13}, {})
+BIG = Model(
+    1000,
+    (Operation("forward", "mm", 10**10, 10**8, 10**9, 10**7),),
+    (Operation("update", "add", 0, 0, 10**9, 0),),
+    (Operation("update", "fused", 0, 0, 0, 0),),
+)
+
+
+@pytest.mark.parametrize(
+    ("corner", "band", "launch", "copy", "rate", "staging"),
+    [
+        (FASTEST, 1 / 1.5, HOST.low, 10e-6, 26.03e9, 12e9),
+        (
+            LIKELY,
+            1.0,
+            HOST.likely,
+            math.sqrt(3) * 10e-6,
+            math.sqrt(26.03 * 12.35) * 1e9,
+            48e18**0.5,
+        ),
+        (SLOWEST, 1.5, HOST.high, 30e-6, 12.35e9, 4e9),
+    ],
+)
+def test_a_loop_has_its_parts_at_a_corner(
+    corner: Corner, band: float, launch: float, copy: float, rate: float, staging: float
+) -> None:
+    """Operations and bytes of ten samples over the card's rates, and two copies of 10 kB in all."""
+    choice = Choice(batch=10, workers=2, pinned=True, reads_loss=False, graph=True)
+    forward = (1.1e10 / 0.8e13 + 1.1e9 / 0.85e12) * band
+    update = 1e9 / 0.85e12 * band
+
+    loop = loop_of(choice, corner, OWN, CARD, BIG)
+
+    assert [("forward", pytest.approx(forward)), ("update", pytest.approx(update))] == [
+        (kernel.phase, kernel.seconds) for kernel in loop.kernels
+    ]
+    assert (launch, 2, OWN.hand) == (loop.launch, loop.workers, loop.hand)
+    assert pytest.approx(10 * OWN.load) == loop.load
+    assert pytest.approx(copy) == loop.answer
+    assert pytest.approx(2 * copy + 10_000 / rate) == loop.copy
+    assert pytest.approx(10_000 / staging) == loop.staging
+    assert (True, False, True) == (loop.pinned, loop.reads_loss, loop.graph)
+    assert not loop.on_cpu
+
+
+def test_a_corner_has_one_end_of_the_host_and_one_of_the_gpu() -> None:
+    """The GPU is busiest where it is slow and the host is fast."""
+    busiest, idlest = (loop_of(TEXTBOOK, c, OWN, CARD, BIG) for c in (BUSIEST, IDLEST))
+
+    assert (HOST.low, HOST.high) == (busiest.launch, idlest.launch)
+    assert pytest.approx(2.25 * idlest.kernels[0].seconds) == busiest.kernels[0].seconds
+
+
+def test_a_card_has_its_own_band_in_a_loop() -> None:
+    """Where it is wider than that of most."""
+    likely, slowest = (
+        loop_of(TEXTBOOK, corner, OWN, replace(CARD, band=3.0), BIG) for corner in (LIKELY, SLOWEST)
+    )
+
+    assert pytest.approx(3 * likely.kernels[0].seconds) == slowest.kernels[0].seconds
+
+
+@pytest.mark.parametrize(("corner", "least"), [(FASTEST, 0.99e-6), (SLOWEST, 1.46e-6)])
+def test_no_kernel_takes_less_than_one_that_does_nothing(corner: Corner, least: float) -> None:
+    """However little it has to do."""
+    loop = loop_of(replace(TEXTBOOK, fused=True), corner, OWN, CARD, BIG)
+
+    assert least == loop.kernels[-1].seconds
+
+
+def test_images_on_the_device_need_no_workers() -> None:
+    """They are there already."""
+    assert 0 == loop_of(replace(FED, workers=2), LIKELY, OWN, CARD, BIG).workers
+
+
 @pytest.mark.parametrize("model", list(read_models()))
 @pytest.mark.parametrize("choice", [TEXTBOOK, FED, replace(FED, graph=True)], ids=str)
 def test_the_corners_hold_the_likely_run_between_them(model: str, choice: Choice) -> None:
@@ -137,6 +218,41 @@ def test_measured_loops_differ_in_what_they_wait_for() -> None:
     shares = [min(one.loads) / max(1, one.setting.workers) / min(one.computes) for one in measured]
     assert min(shares) < 0.5
     assert 2 < max(shares)
+
+
+def made_up(workers: int, *hands: float) -> Measured:
+    """A loop whose parts and whole took these times."""
+    setting = Setting("sleep", 0.02, 64, workers)
+    return Measured(setting, 5, (0.03, 0.02), (0.01, 0.04), hands, (0.033, 0.0264, 0.04))
+
+
+def test_a_measured_loop_took_what_its_fastest_sample_took() -> None:
+    """The simulated one took longer here: an error is at least one, both ways."""
+    one = made_up(0, 0.0)
+
+    assert 0.0264 == one.seconds
+    assert pytest.approx(0.03) == one.simulated
+    assert pytest.approx(0.03 / 0.0264) == one.error
+    assert pytest.approx(0.04 / 0.0264) == one.spread
+
+
+def test_a_loop_with_workers_is_simulated_with_them() -> None:
+    """Two of them load while Python takes over a batch and computes."""
+    steps = 5
+    loop = Loop((Kernel("forward", 0.01),), load=0.02, workers=2, hand=0.002, on_cpu=True)
+    end = max(block.end for block in simulate(loop, steps).blocks)
+
+    assert pytest.approx(end / steps) == made_up(2, 0.003, 0.002).simulated
+
+
+def test_a_loader_that_nobody_measured_is_assumed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tenth of a millisecond; taking over a batch is measured beside the loops with workers."""
+    some = (made_up(0, 0.0), made_up(1, 4e-3, 3e-3), made_up(2, 1e-3), made_up(4, 2e-3))
+    nothing = Mock(figure=lambda _: Mock(value=None))
+    monkeypatch.setattr(timeline_measured, "open_store", lambda: nothing)
+    monkeypatch.setattr(timeline_measured, "read_measured", lambda: (some, {}))
+
+    assert Own(1e-4, 2e-3, is_measured=False) == own()
 
 
 def test_the_loader_of_the_newest_run_is_taken() -> None:
