@@ -10,6 +10,7 @@ import pytest
 from benchmarks import cases
 from lesson_code.mission.constants import MODEL_VERSION
 from lesson_code.mission.memory import to_gb
+from results.counted_memory import read_counted
 from results.entry import entry
 from results.predictions import (
     CONFIGURATIONS,
@@ -63,6 +64,35 @@ def test_five_moments_of_a_step_are_predicted(
 
     assert c in CONFIGURATIONS
     assert expected_gb == pytest.approx([to_gb(size) for size in found], abs=5e-4)
+
+
+def test_what_is_predicted_was_counted() -> None:
+    """Each configuration once, and no other."""
+    names = [c.name for c in (*CONFIGURATIONS, *LAPTOP)]
+
+    assert sorted(read_counted()) == sorted(names)
+
+
+def test_the_largest_batch_under_the_cap_fits_and_no_larger_one() -> None:
+    """In two formats, and with each kind of recomputation."""
+    said = predictions("transformer_memory")
+    largest = {name: int(batch) for name, batch in said.items() if name.startswith("largest.")}
+
+    assert 6 == len(largest)
+    for regime in ("fp32", "autocast"):
+        for mode in ("none", "selective", "full"):
+            batch = largest[f"largest.{regime}.{mode}.cuda_batch"]
+            at = [Configuration("small", batch + more, regime, "adam", mode) for more in (0, 1)]
+            assert at[0].under_cap != "over"
+            assert at[1].under_cap == "over"
+
+
+def test_peaks_under_the_cap_are_predicted() -> None:
+    """Beside the steps that are tried."""
+    said = predictions("transformer_memory")
+
+    for c in LAPTOP:
+        assert c.peak_bytes == said[f"laptop.{c.regime}.b{c.batch}.cuda_peak"]
 
 
 def test_optimizers_differ_by_whole_vectors_between_steps() -> None:
@@ -131,6 +161,37 @@ def test_a_prediction_that_the_model_no_longer_gives_is_a_problem() -> None:
     assert not list(problems("transformer_memory", kept))
 
 
+@pytest.mark.parametrize(("off", "count"), [(0.0, 0), (5e-13, 0), (5e-12, 1)])
+def test_a_prediction_may_be_rounded_otherwise(off: float, count: int) -> None:
+    """By another processor; what differs by more is another prediction."""
+    name = "float32.none.plain.cuda_data"
+    kept = keep_predictions("pipeline", {name: entry([40.0], "percent", device="cuda")})
+    settings = {**kept[name].settings, "predicted": kept[name].settings["predicted"] * (1 + off)}
+
+    found = list(problems("pipeline", {name: replace(kept[name], settings=settings)}))
+
+    assert count == len(found)
+
+
+@pytest.mark.parametrize("missing", ["predicted", "model_version"])
+def test_both_must_be_kept(missing: str) -> None:
+    """What was said, and by which model."""
+    name = f"{XL.name}.cuda_idle"
+    kept = keep_predictions("transformer_memory", {name: entry([1.0], "bytes", device="cuda")})
+    settings = {key: value for key, value in kept[name].settings.items() if key != missing}
+
+    [problem] = problems("transformer_memory", {name: replace(kept[name], settings=settings)})
+
+    assert f"transformer_memory {name} keeps no prediction" in problem
+
+
+def test_shares_of_which_one_is_missing_contradict_nothing() -> None:
+    """They are measured together or not at all."""
+    some = {what: share for what, share in (GOOD | {"mfu": 30.0}).items() if what != "data"}
+
+    assert not list(problems("pipeline", shares(some)))
+
+
 def test_an_entry_without_its_prediction_is_a_problem() -> None:
     """Nobody could tell what the model said when it was measured."""
     name = f"{XL.name}.cuda_idle"
@@ -142,7 +203,8 @@ def test_an_entry_without_its_prediction_is_a_problem() -> None:
 
 def test_a_measurement_that_keeps_the_order_passes() -> None:
     """MFU ≤ HFU ≤ compute ≤ utilisation ≤ 100 - data, equality and half a point allowed."""
-    assert broken_order(GOOD | {"utilisation": 60.3}) is None
+    assert broken_order(GOOD | {"utilisation": 60.5}) is None
+    assert broken_order(GOOD | {"utilisation": 60.51}) is not None
     assert not list(problems("pipeline", shares(GOOD)))
 
 
