@@ -313,8 +313,6 @@ def _oddities(value: Any, place: tuple[str | int, ...] = ()) -> Iterator[str]:
     elif isinstance(value, dict | list):
         items = value.items() if isinstance(value, dict) else enumerate(value)
         for name, part in items:
-            if isinstance(name, str):
-                yield from _oddities(name, place)
             yield from _oddities(part, (*place, name))
 
 

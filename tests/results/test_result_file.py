@@ -69,14 +69,16 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
 def test_a_file_is_on_the_disk_before_it_takes_the_old_ones_place(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """First fsync, then the rename: even a power cut leaves one of the two whole.
+    """First fsync of all of it, then the rename: even a power cut leaves one of the two whole.
 
     What it may leave beside it git ignores.
     """
-    happened: list[str] = []
+    happened: list[str | int] = []
     ignored = Path(".gitignore").read_text(encoding="utf-8").split()
     fsync, replace = os.fsync, Path.replace
-    monkeypatch.setattr(os, "fsync", lambda file: (happened.append("fsync"), fsync(file)))
+    monkeypatch.setattr(
+        os, "fsync", lambda file: (happened.append(os.fstat(file).st_size), fsync(file))
+    )
     monkeypatch.setattr(
         Path, "replace", lambda path, to: (happened.append(path.name), replace(path, to))
     )
@@ -84,13 +86,13 @@ def test_a_file_is_on_the_disk_before_it_takes_the_old_ones_place(
     result_file.write(good(), tmp_path / "a.json")
 
     first, partial = happened
-    assert "fsync" == first
-    assert any(fnmatch(partial, pattern) for pattern in ignored)
+    assert (tmp_path / "a.json").stat().st_size == first
+    assert any(fnmatch(str(partial), pattern) for pattern in ignored)
 
 
 def test_two_runs_do_not_write_one_file(tmp_path: Path) -> None:
     """The second is refused in one sentence; afterwards the file alone is left of the first."""
-    path = tmp_path / "a.json"
+    path = tmp_path / "machine" / "a.json"
     with (
         result_file.only_writer(path),
         pytest.raises(BadResultError, match="is being written by another run"),
@@ -100,7 +102,7 @@ def test_two_runs_do_not_write_one_file(tmp_path: Path) -> None:
 
     with result_file.only_writer(path):
         result_file.write(good(), path)
-    assert [path] == list(tmp_path.iterdir())
+    assert [path] == list(path.parent.iterdir())
 
 
 # Damage, kind by kind
@@ -252,6 +254,10 @@ DAMAGE: dict[str, tuple[Callable[[Content], object], str]] = {
     "events without samples": (on_entry("device_samples", [1.0]), "not as many as samples"),
     "path in the settings": (on_entry("settings", {"data": "/data"}), "settings.data"),
     "deep settings": (on_entry("settings", {"deep": nested(30)}), "nested too deeply"),
+    "settings that are a little too deep": (
+        on_entry("settings", {"deep": nested(14)}),
+        "nested too deeply",
+    ),
     "unknown figure": (
         lambda c: c["figures"].update(nap=c["figures"]["tiny_epoch.samples_100.cpu"]),
         "figures.nap: the entries do not give",
@@ -336,6 +342,27 @@ def test_damage_is_named_with_its_place(kind: str, tmp_path: Path) -> None:
     )
 
 
+def test_settings_may_be_as_deep_as_they_are_refused_beyond(tmp_path: Path) -> None:
+    """Twenty objects and lists are within each other."""
+    content = good()
+    on_entry("settings", {"deep": nested(13)})(content)
+    result_file.write(content, tmp_path / "a.json")
+
+    assert content == result_file.read(tmp_path / "a.json")
+
+
+@pytest.mark.parametrize("key", ["value", "spread"])
+def test_a_figure_may_be_rounded_otherwise(key: str, tmp_path: Path) -> None:
+    """Another processor makes something else of the entries from the tenth digit on."""
+    content = good()
+    figure = content["figures"]["tiny_epoch.samples_100.cpu"]
+    figure[key] *= 1 + 1e-11
+    result_file.write(content, tmp_path / "a.json")
+
+    assert good()["figures"]["tiny_epoch.samples_100.cpu"][key] != figure[key]
+    assert content == result_file.read(tmp_path / "a.json")
+
+
 def test_a_byte_order_mark_does_no_harm(tmp_path: Path) -> None:
     """Some editors put one there, and the page takes such a file as well."""
     (tmp_path / "a.json").write_bytes(json.dumps(good()).encode("utf-8-sig"))
@@ -343,10 +370,70 @@ def test_a_byte_order_mark_does_no_harm(tmp_path: Path) -> None:
     assert good() == result_file.read(tmp_path / "a.json")
 
 
+def test_a_clock_may_be_a_day_ahead_and_no_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Somewhere it is tomorrow already."""
+    now = datetime.datetime(2026, 11, 30, 12, 0, tzinfo=datetime.UTC)
+    monkeypatch.setattr(result_file, "_now", lambda: now)
+    content, path = good(), tmp_path / "a.json"
+    content["provenance"]["date"] = "2026-12-01"
+    the_part(content)["finished"] = "2026-12-01T12:00Z"
+
+    result_file.write(content, path)
+    assert content == result_file.read(path)
+
+    for change, day in (
+        (on_provenance("date", "2026-12-02"), "provenance.date: 2026-12-02 lies"),
+        (on_part("finished", "2026-12-01T12:01Z"), "finished: 2026-12-01T12:01Z lies"),
+    ):
+        later = copy.deepcopy(content)
+        change(later)
+        result_file.write(later, path)
+        assert day in sentence_of(path)
+
+
+def test_what_a_simulated_gpu_measured_is_no_result(tmp_path: Path) -> None:
+    """But for a trial, which no page shows."""
+    simulated = {**GPU_MACHINE, "gpu": result_file.SIMULATED_GPU}
+    result_file.write(result_file.empty(simulated), tmp_path / "a.json")
+    result_file.write(result_file.empty({**simulated, "quick": True}), tmp_path / "quick.json")
+
+    assert "provenance.gpu: this GPU is simulated" in sentence_of(tmp_path / "a.json")
+    assert result_file.read(tmp_path / "quick.json")["provenance"]["quick"]
+    assert "" == result_file.about_simulation(GPU_MACHINE)
+
+
+def test_another_catalogue_knows_other_cases(tmp_path: Path) -> None:
+    """A file is checked against the one that is given."""
+    size = Definition("a.b", "a size", "measured", "bytes", {"measured": "a:b"})
+    result_file.write(good(), tmp_path / "a.json")
+
+    with pytest.raises(BadResultError, match=r"cases\.tiny_epoch: no case has this name"):
+        result_file.read(tmp_path / "a.json", {size.name: size})
+
+
+def test_another_catalogue_gives_other_figures(tmp_path: Path) -> None:
+    """Those of the file are held against what the given one makes of the entries."""
+    entries = [name for part in good()["cases"]["tiny_epoch"].values() for name in part["entries"]]
+    names = {f"a.{name}": f"tiny_epoch:{name}" for name in entries}
+    other = {
+        name: Definition(name, "a time", "measured", "s", {"measured": target})
+        for name, target in names.items()
+    }
+    result_file.write(good(), tmp_path / "a.json")
+
+    with pytest.raises(BadResultError, match="the entries do not give this figure"):
+        result_file.read(tmp_path / "a.json", other)
+
+
 def test_a_clock_that_is_wrong_itself_refuses_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A machine whose clock is years behind still reads what was measured before this code."""
+    """A machine whose clock is years behind still reads what was measured before this code.
+
+    And nothing that was measured days after it.
+    """
 
     class Behind(datetime.datetime):
         @classmethod
@@ -354,9 +441,13 @@ def test_a_clock_that_is_wrong_itself_refuses_nothing(
             return cls(2000, 1, 1, tzinfo=tz)
 
     result_file.write(good(), tmp_path / "a.json")
+    later = good()
+    later["provenance"]["date"] = "2026-11-25"
+    result_file.write(later, tmp_path / "later.json")
     monkeypatch.setattr(result_file.datetime, "datetime", Behind)
 
     assert good() == result_file.read(tmp_path / "a.json")
+    assert "2026-11-25 lies in the future" in sentence_of(tmp_path / "later.json")
 
 
 def test_places_that_are_no_readable_file_are_named(
@@ -420,7 +511,16 @@ def test_a_sample_may_be_as_large_as_a_machine_gives(
 ) -> None:
     """And no larger; a part took as long as its samples, but for what was rounded."""
     assert "" == problem_of(case, name, entry([most], unit, device="cpu"))
-    assert ".samples: " in problem_of(case, name, entry([1.0002 * most], unit, device="cpu"))
+    problem = problem_of(case, name, entry([1.0002 * most], unit, device="cpu"))
+    assert problem.startswith(f"result at cases.{case}.all.entries.{name}.samples: ")
+
+
+def test_a_part_with_a_number_that_is_none_is_refused() -> None:
+    """Before anything is written."""
+    content = {**part(), "load_average": float("nan")}
+    problem = result_file.problem_of_part("tiny_epoch", "all", content, GPU_MACHINE)
+
+    assert problem.startswith("result at cases.tiny_epoch.all.load_average: NaN")
 
 
 @pytest.mark.parametrize(
@@ -449,12 +549,15 @@ def test_a_figure_beyond_all_is_left_out(amount: float, there: bool) -> None:
     assert there == ("matmul.n_2048.cpu_rate" in content["figures"])
 
 
-@pytest.mark.parametrize("unit", ["bytes", "megabytes", "gigabytes"])
-def test_a_size_is_measured_in_bytes(unit: str) -> None:
-    """However a page writes it."""
+@pytest.mark.parametrize(
+    ("unit", "measured"),
+    [("bytes", "bytes"), ("megabytes", "bytes"), ("gigabytes", "bytes"), ("times", "times")],
+)
+def test_a_size_is_measured_in_bytes(unit: str, measured: str) -> None:
+    """However a page writes it; what is not listed is measured in its own unit."""
     size = Definition("a.b", "a size", "measured", unit, {"measured": "a:b"})
 
-    assert ("bytes",) == result_file.known_entries({"a.b": size})["a"]["b"].units
+    assert (measured,) == result_file.known_entries({"a.b": size})["a"]["b"].units
 
 
 def test_repeated_loops_and_warm_ups_took_their_time_too() -> None:
@@ -657,6 +760,14 @@ def test_figures_are_computed_again_on_request(
 # Going on
 
 
+def test_a_new_file_starts_empty(tmp_path: Path) -> None:
+    """With where it is measured, as of that day until a part is there."""
+    started = result_file.continue_or_start(tmp_path / "a.json", CPU_MACHINE)
+
+    assert result({}, CPU_MACHINE) == started
+    assert ({}, CPU_MACHINE["date"]) == (started["figures"], result_file.newest(started))
+
+
 def test_results_under_other_conditions_do_not_share_a_file(tmp_path: Path) -> None:
     """A file measured with another PyTorch or thread count refuses to be continued."""
     path = tmp_path / "a.json"
@@ -698,6 +809,9 @@ def test_the_newest_other_file_of_a_machine_is_found(tmp_path: Path) -> None:
     new = put("new.json", "2026-03-01T10:00Z")
 
     assert old == result_file.latest_before(new, tmp_path)
+    assert old == result_file.latest_before(
+        new.parent / ".." / new.parent.name / new.name, tmp_path
+    )
     assert new == result_file.latest_before(old, tmp_path)
     assert result_file.latest_before(tmp_path / "another" / "other.json", tmp_path) is None
 
