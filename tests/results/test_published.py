@@ -291,14 +291,25 @@ def test_the_rows_of_a_table_are_chosen_by_their_cells(tmp_path: Path) -> None:
 
     table = tables.read("gains", tmp_path)
 
-    assert ("a network", ("lab", "post"), "Old.") == (table.what, table.sources, table.caveat)
+    rows = tuple(map(tuple, ROWS["rows"]))
+    named = ("a network", ("net", "batch", "gain"), rows, ("lab", "post"), "Old.")
+    assert tables.Table(*named) == table
     assert [0.5, 1.0, 2.5, 4.0] == table.column("gain")
+    assert {float} == set(map(type, table.column("gain")))
     assert [0.5, 1.0] == table.column("gain", {"batch": 8})
     assert [1.0] == table.column("gain", {"batch": 8, "net": "b"})
     with pytest.raises(ValueError, match=re.escape("no row has {'batch': 9}")):
         table.column("gain", {"batch": 9})
     with pytest.raises(ValueError, match="no column 'card'; there are net, batch, gain"):
         table.column("gain", {"card": "a"})
+
+
+def test_the_lesson_s_tables_are_read_where_no_folder_is_named() -> None:
+    """All of them, as their files are called."""
+    names = [path.stem for path in (FOLDER / "tables").glob("*.json")]
+
+    assert names
+    assert all(tables.read(name).rows for name in names)
 
 
 @pytest.mark.parametrize(
