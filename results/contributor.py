@@ -36,8 +36,6 @@ def problem_of_name(name: str) -> str:
         return "a name has single spaces within it, and letters in their usual form"
     if re.search(r"\.[^ ]", name) or HOST_NAME.search(name):
         return "this looks like the name of a machine; a full stop has a space behind it"
-    if not folder_of(name):
-        return "nothing of it can name a folder"
     if any(all(map(_is_mark, name[at : at + 3])) for at in range(len(name) - 2)):
         return "three accents are on one letter"
     return ""
@@ -60,7 +58,7 @@ def shown(name: str) -> str:
 def folder_of(name: str) -> str:
     """The folder for the files of this name: small letters of ASCII, digits and hyphens.
 
-    Names that differ in case or accents alone have the same one.
+    Names that differ in case or accents alone have the same one. A letter is never left out.
     """
     letters = unicodedata.normalize("NFKD", name.casefold())
     kept = "".join(letter for letter in letters if not _is_mark(letter))
