@@ -3,9 +3,7 @@
 import itertools
 import json
 import re
-from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
@@ -15,7 +13,7 @@ from benchmarks.__main__ import main
 from benchmarks.cases import Plan
 from results import cases as results_cases
 from results import catalogue, derived, schema
-from results.cases import Case, DeclarationError, Family
+from results.cases import Case, Family
 from results.catalogue import CatalogueError, Definition
 from results.entry import entry
 
@@ -77,21 +75,6 @@ def test_a_figure_knows_where_its_entries_run(tmp_path: Path) -> None:
     assert not found["made.n_1.cpu"].on_gpu
 
 
-def test_cases_are_measured_together_whoever_needs_whom(tmp_path: Path) -> None:
-    """Needs are followed in both directions, however many steps it takes."""
-    path = tmp_path / "cases.json"
-    case = partial(Case, ())
-    path.write_text(
-        results_cases.written(
-            {"a": case(("b",)), "b": case(), "c": case(("b",)), "d": case(), "e": case(("d",))}
-        )
-    )
-
-    assert ("a", "b", "c") == results_cases.together("c", path)
-    assert ("d", "e") == results_cases.together("d", path)
-    assert ("unknown",) == results_cases.together("unknown", path)
-
-
 def test_every_figure_names_entries_that_its_case_knows() -> None:
     """Whether or not a result is there."""
     unknown = []
@@ -123,27 +106,6 @@ def test_an_entry_that_no_case_measures_is_refused(tmp_path: Path) -> None:
 
     assert "catalogue.toml: 'gain' names the entry 'made:n_2.cpus'" in str(refused.value)
     assert "near it are made:n_2.cpu" in str(refused.value)
-
-
-@pytest.mark.parametrize(
-    ("slip", "said"),
-    [
-        ({"device": "gpu"}, "device is 'gpu'; write one of cpu, cuda"),
-        ({"unit": "ms"}, "the unit 'ms' is unknown; write one of s,"),
-        ({"rate": "flops"}, "the unit 'flops' is unknown"),
-        ({"at": {"m": (1, 2)}}, "these lists of `at` alone: m"),
-        ({"what": "a product of {m}"}, "these lists of `at` alone: n"),
-    ],
-)
-def test_a_family_that_nothing_can_belong_to_is_refused(slip: dict[str, Any], said: str) -> None:
-    """Before anything is measured, and not when the file is written."""
-    good: dict[str, Any] = {"name": "n_{n}.cpu", "what": "a product", "at": {"n": (1, 2)}}
-
-    with pytest.raises(DeclarationError) as refused:
-        Family(**(good | slip))
-
-    assert said in str(refused.value)
-    assert "the family 'n_{n}.cpu'" in str(refused.value)
 
 
 @pytest.mark.parametrize("name", cases.NAMES)
