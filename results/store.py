@@ -361,7 +361,7 @@ def _recorded(definition: Definition) -> Figure:
             value = value[step]
         spread = recording.spread(definition.fields["at"])
         text = quantities.write(value, definition.unit, spread)
-    except (KeyError, IndexError, TypeError, ValueError) as problem:
+    except (LookupError, TypeError, ValueError, OverflowError) as problem:
         way = " / ".join(str(step) for step in definition.fields["at"])
         raise FigureError(
             f"the recording of {target} has no number at {way} ({problem!r})"
@@ -422,7 +422,7 @@ def read_catalogue(
         return catalogue.read(files, cases.read(described))
     except (catalogue.CatalogueError, OSError) as problem:
         raise FigureError(str(problem)) from None
-    except (ValueError, TypeError, LookupError):
+    except (ValueError, TypeError, LookupError, AttributeError):
         raise FigureError(
             f"{described} is damaged; write it again with `python -m benchmarks describe`"
         ) from None
@@ -497,8 +497,8 @@ def sort_results(results: Iterable[Result]) -> list[Result]:
 
 def _version_and_day(result: Result) -> tuple[tuple[int, ...], str, str]:
     at = result.provenance
-    release = re.match(r"[\d.]*", at["torch"])
-    version = tuple(int(part) for part in release[0].split(".") if part) if release else ()
+    release = re.sub(r"[^\d.].*", "", at["torch"])
+    version = tuple(int(part) for part in release.split(".") if part)
     return version, at["date"], result.finished
 
 
