@@ -15,5 +15,7 @@ def is_readers(name: str) -> bool:
 
 
 def on_card(name: str, card: str) -> str:
-    """The figure's name on a card, given by its id."""
+    """The figure's name on a card, given by its id; one that does not follow it stays as it is."""
+    if not is_readers(name):
+        return name
     return ".".join(card if part == READERS else part for part in name.split("."))
