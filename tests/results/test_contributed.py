@@ -12,9 +12,11 @@ from hypothesis import strategies as st
 from benchmarks.contribute import given
 from benchmarks.provenance import machine_slug
 from results import contributed, contributor, result_file
-from results.contributed import FOLDER, best_of_each_card
+from results.catalogue import Definition
+from results.contributed import FOLDER, Contribution, best_of_each_card
+from results.entry import entry
 from results.store import FigureError, Store, open_store, read_result
-from tests.benchmarks.made_up import CPU_MACHINE, GPU_MACHINE, good, part, result
+from tests.benchmarks.made_up import CPU_MACHINE, GPU_MACHINE, good, part, raced, result
 from tests.building import REPOSITORY
 
 Content = dict[str, Any]
@@ -63,6 +65,120 @@ def test_a_file_says_who_measured_what_where(store: Store, tmp_path: Path) -> No
     assert "A processor, 2 cores, 2 threads, PyTorch 2.15.0, 2026-11-21" == one.where
     assert "1.10\N{NO-BREAK SPACE}ms" == one.text(store.definitions["tiny_epoch.samples_100.cpu"])
     assert "" == one.text(store.definitions["mnist_epoch.cpu"])
+
+
+def test_a_file_of_a_gpu_names_the_gpu_and_its_processor(store: Store, tmp_path: Path) -> None:
+    """And the folder in which it lies."""
+    tiny = {"tiny_epoch": {"all": part(samples_100__cuda=0.002)}}
+    put(tmp_path, given(result(tiny, GPU_MACHINE), "Ada"), FILE.with_name("a.json"))
+
+    [one] = contributed.read(store, tmp_path)
+
+    assert ("Made-up GPU", "A processor") == (one.machine, one.processor)
+    assert ("PyTorch 2.15.0", False) == (one.software, one.in_browser)
+    assert "ada/a.json" == one.file
+    assert {"samples_100.cuda"} == one.entries["tiny_epoch"].keys()
+
+
+def test_a_file_of_a_browser_says_so(store: Store, tmp_path: Path) -> None:
+    """Its engine is in the place of PyTorch."""
+    put(tmp_path, given(raced(), "שרה"), FOLDER / contributor.folder_of("שרה") / "a.json")
+
+    [one] = contributed.read(store, tmp_path)
+
+    assert contributor.shown("שרה") == one.name
+    assert ("made-up graphics", "WebAssembly", True) == (one.machine, one.processor, one.in_browser)
+    assert "onnxruntime-web 1.30.0 in Made-up browser 1, Linux" == one.software
+    assert f"made-up graphics, WebAssembly, 8 cores, 4 threads, {one.software}, 2026-11-22" == (
+        one.where
+    )
+
+
+def one_of(name: str, day: str, seconds: dict[str, float], machine: str = "a") -> Contribution:
+    """A file of a machine, with the time of each entry of the tiny epoch."""
+    entries = {at: entry([time], "s", device="cpu", amount=100) for at, time in seconds.items()}
+    at = ("a processor", "PyTorch", day, "somewhere", f"ada/{name}.json")
+    return Contribution("Ada", machine, *at, {"tiny_epoch": entries})
+
+
+def test_a_noisy_time_says_so_and_has_the_digits_that_hold() -> None:
+    """A rate is shown too, and what was not measured is empty."""
+    time = Definition("t", "-", "measured", "s", {"measured": "tiny_epoch:cpu"})
+    rate = Definition("r", "-", "rate", "samples_per_s", {"rate": "tiny_epoch:cpu"})
+    ratio = Definition("q", "-", "ratio", "times", {"ratio": ["tiny_epoch:cpu"] * 2})
+    calm, noisy = (one_of("a", "2026-11-21", {"cpu": 0.5}) for _ in range(2))
+    noisy.entries["tiny_epoch"]["cpu"] = entry([0.1, 0.25, 0.5, 0.7, 0.9], "s", device="cpu")
+
+    assert "500\N{NO-BREAK SPACE}ms" == calm.text(time)
+    assert "500\N{NO-BREAK SPACE}ms (noisy)" == noisy.text(time)
+    assert "200\N{NO-BREAK SPACE}per second" == calm.text(rate)
+    assert "" == calm.text(ratio)
+    assert "" == one_of("a", "2026-11-21", {}).text(time)
+
+
+def test_the_newest_file_of_all_comes_first(store: Store, tmp_path: Path) -> None:
+    """And of one day the one whose path is last; nothing is read again before a change."""
+    for day, name, at in (
+        ("2026-11-20", "Zoe", "zoe/a.json"),
+        ("2026-11-21", "Ada", "ada/a.json"),
+        ("2026-11-21", "Ada", "ada/b.json"),
+        ("2026-11-21", "Bob", "bob/a.json"),
+    ):
+        put(tmp_path, content(name, date=day), FOLDER / at)
+    (tmp_path / FOLDER / ".gitkeep").touch()
+
+    found = contributed.read(store, tmp_path)
+
+    assert ["bob/a.json", "ada/b.json", "ada/a.json", "zoe/a.json"] == [one.file for one in found]
+    assert found is contributed.read(store, tmp_path)
+
+
+def test_without_a_folder_nobody_gave_anything(store: Store, tmp_path: Path) -> None:
+    """As in a repository that is only begun."""
+    assert [] == contributed.read(store, tmp_path)
+
+
+@pytest.mark.parametrize("name", ["0.json", "a-b.1.json", "x" * 151 + ".json"])
+def test_a_file_is_called_as_the_command_calls_it(name: str, store: Store, tmp_path: Path) -> None:
+    """With small letters, digits, hyphens and dots, up to 156 characters."""
+    put(tmp_path, content(), FILE.with_name(name))
+
+    assert [f"ada/{name}"] == [one.file for one in contributed.read(store, tmp_path)]
+
+
+@pytest.mark.parametrize(
+    "name", ["-a.json", ".json", "a_b.json", "a.jsonl", "a.json.txt", "ajson", "x" * 152 + ".json"]
+)
+def test_a_file_that_is_called_otherwise_is_refused(
+    name: str, store: Store, tmp_path: Path
+) -> None:
+    """The sentence names it, and says what writes such files."""
+    path = put(tmp_path, content(), FILE.with_name(name))
+
+    with pytest.raises(FigureError) as refused:
+        contributed.read(store, tmp_path)
+
+    assert (
+        f"{path} is not a result file as `python -m benchmarks.contribute` writes it; remove it"
+    ) == str(refused.value)
+
+
+def test_of_each_card_the_file_of_most_figures_is_best() -> None:
+    """The newest of several, fullest first; a card that gives none is left out."""
+    wanted = [
+        Definition(of, "-", "measured", "s", {"measured": f"tiny_epoch:{of}"}) for of in "abc"
+    ]
+    times = dict.fromkeys("abc", 1.0)
+    none = one_of("none", "2026-11-25", {"d": 1.0}, "other")
+    few = one_of("few", "2026-11-24", {"a": 1.0})
+    new = one_of("new", "2026-11-23", times)
+    old = one_of("old", "2026-11-22", times)
+    second = one_of("second", "2026-11-21", {"a": 1.0, "b": 1.0}, "b")
+
+    files = [none, few, new, old, second]
+
+    assert [new, second] == best_of_each_card(iter(files), iter(wanted), most=2)
+    assert [new] == best_of_each_card(files, wanted, most=1)
 
 
 @pytest.mark.parametrize(
@@ -170,7 +286,14 @@ def test_what_is_no_result_file_is_refused(raw: bytes, store: Store, tmp_path: P
 
 @pytest.mark.parametrize(
     "at",
-    ["page.html", "ada/page.html", "ada/more/a.json", 'ada/" onload="x.json', "ada/A.json"],
+    [
+        "page.html",
+        "ada/page.html",
+        "ada/more/a.json",
+        "ada/more.json/a.json",
+        'ada/" onload="x.json',
+        "ada/A.json",
+    ],
 )
 def test_nothing_else_lies_there(at: str, store: Store, tmp_path: Path) -> None:
     """All of the folder is published, so only result files may be in it."""
