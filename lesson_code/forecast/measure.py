@@ -1,7 +1,7 @@
 """The same step on this machine's CPU, as far as it has the memory and the patience."""
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection
 from statistics import median
 
 import torch
@@ -19,7 +19,7 @@ FIRST = 2  # one sample alone is too few for batch norm
 UNKNOWN_MEMORY = 2 * 2**30  # where the system does not tell
 
 
-def measure(build: Callable[[], Training], sizes: Iterable[int]) -> dict[int, Measured]:
+def measure(build: Callable[[], Training], sizes: Collection[int]) -> dict[int, Measured]:
     """Time each batch that takes under two seconds and half of the free memory.
 
     For larger ones the largest such batch is timed in their place.
