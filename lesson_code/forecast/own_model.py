@@ -32,4 +32,4 @@ def print_forecast() -> None:
     """What the command prints of it."""
     from lesson_code.forecast.__main__ import main
 
-    main(["lesson_code.forecast.own_model:training", "--card", "t4,rtx-4090,h100"])
+    main(["lesson_code.forecast.own_model:training"])
