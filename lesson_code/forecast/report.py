@@ -151,7 +151,7 @@ def digits(value: float, way: Way = round) -> str:
     two = mantissa.startswith("1")
     last = int(exponent) - two
     count = way(int(mantissa.replace(".", "")) / 10 ** (6 - two))
-    if count == 20 and two:
+    if count == 20:
         count, last = 2, last + 1
     return f"{count * 10.0**last:,.{max(0, -last)}f}"
 

@@ -1,10 +1,8 @@
 """The command forecasts a learner's own training, or says in a sentence why not."""
 
 import json
-import random
 import re
 from itertools import product
-from math import ceil, floor
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -13,10 +11,6 @@ import pytest
 from lesson_code.forecast import __main__ as command
 from lesson_code.forecast import measure as measuring
 from lesson_code.forecast import training
-from lesson_code.forecast.cards import read_cards
-from lesson_code.forecast.formula import BANDWIDTH_SHARE, HOST, Step
-from lesson_code.forecast.report import decides, digits, duration, memory
-from results.quantities import coarse, outward, rounded
 
 OWN = "tests.lesson_code.forecast.own"
 
@@ -170,56 +164,3 @@ def test_all_cards_are_forecast_from_one_count(
 
     assert 5 == len(rows(capsys.readouterr().out)[2:])
     assert 1 == counting.call_count
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [
-        (1.24, "1.2 s"),
-        (1.96, "2 s"),
-        (0.96, "1.0 s"),
-        (0.0194, "19 ms"),
-        (0.00064, "600 µs"),
-        (1800.0, "1,800 s"),
-    ],
-)
-def test_duration(seconds: float, text: str) -> None:
-    """A forecast has one digit, or two where the first is a 1."""
-    assert text == duration(seconds)
-
-
-def test_digits_are_those_of_the_page() -> None:
-    """The command writes a number and the ends of a band as the site does."""
-    draw = random.Random(5)
-    for _ in range(1000):
-        value = 10 ** draw.uniform(-2, 5)
-        low, high = outward(value, up=False), outward(value, up=True)
-
-        assert rounded(value, coarse(value)) == digits(value)
-        assert rounded(low, coarse(low)) == digits(value, floor)
-        assert rounded(high, coarse(high)) == digits(value, ceil)
-
-
-@pytest.mark.parametrize(
-    ("seconds_of_work", "says"),
-    [
-        (HOST.low / 2, "launches"),
-        (HOST.likely, "traffic or launches"),
-        (2 * HOST.high, "traffic"),
-    ],
-)
-def test_what_decides(seconds_of_work: float, says: str) -> None:
-    """Both are named where it depends on the host which of them it is."""
-    card = read_cards()["t4"]
-    bytes_of_work = round(seconds_of_work * BANDWIDTH_SHARE * card.bandwidth)
-    step = Step("float32", {}, bytes_of_work, 0, 1, 1, 0, 0)
-
-    assert says == decides(step, card)
-
-
-@pytest.mark.parametrize(
-    ("size", "text"), [(24e9, "24 GB"), (4.91e6, "4.91 MB"), (2048, "2.05 kB")]
-)
-def test_memory(size: float, text: str) -> None:
-    """In the largest unit that is not more than it."""
-    assert text == memory(int(size))
