@@ -1,11 +1,7 @@
-"""The examples of the command are counted, and a shell outside of the counter is refused."""
-
-import pytest
-import torch
+"""The examples of the command are counted."""
 
 from lesson_code.forecast import examples
 from lesson_code.forecast.counter import count_step
-from lesson_code.forecast.shells import ReadsValuesError, Shell
 
 
 def test_gpt2_is_counted(any_weights: None) -> None:
@@ -16,11 +12,3 @@ def test_gpt2_is_counted(any_weights: None) -> None:
     step = count_step(model, optimizer, loss_function, batch)
 
     assert 6 * parameters * 8 * 1024 < sum(step.flop.values()) < 9 * parameters * 8 * 1024
-
-
-def test_a_shell_outside_of_the_counter_is_refused() -> None:
-    """There nothing could say what an operation costs."""
-    shell = Shell(torch.empty(2, device="meta"))
-
-    with pytest.raises(ReadsValuesError, match="outside the counter"):
-        shell + 1
