@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lesson_code.mission.architecture import GPT2_XL, gpt_param_count
+from lesson_code.mission.architecture import GPT2_SMALL, GPT2_XL, Arch, gpt_param_count
 from lesson_code.mission.choices import Device, Optimizer, Recompute, Regime
 from lesson_code.mission.constants import (
     DEVICES,
@@ -171,21 +171,56 @@ def test_largest_batches_with_adam_on_the_node(
     st.sampled_from(OPTIMIZERS),
     st.sampled_from(RECOMPUTATIONS),
     st.integers(1, 2 * 10**12),
+    st.sampled_from([GPT2_XL, GPT2_SMALL, Arch(1, 1, 1, 1, 1)]),
 )
 def test_the_largest_batch_fits_and_the_next_does_not(
-    regime: Regime, optimizer: Optimizer, recompute: Recompute, budget: int
+    regime: Regime, optimizer: Optimizer, recompute: Recompute, budget: int, arch: Arch
 ) -> None:
-    """By both rules; 0 says that not even one text fits."""
-    by_ledger = max_batch(regime, optimizer, recompute, budget, "ledger")
-    by_peak = max_batch(regime, optimizer, recompute, budget)
+    """By both rules, for any model; 0 says that not even one text fits."""
+    by_ledger = max_batch(regime, optimizer, recompute, budget, "ledger", arch)
+    by_peak = max_batch(regime, optimizer, recompute, budget, arch=arch)
 
     assert by_ledger <= by_peak
     for largest, rule in ((by_ledger, "ledger"), (by_peak, "peak")):
         for batch in range(max(1, largest), largest + 2):
-            step = (regime, optimizer, recompute, batch)
-            total = ledger_total_bytes(*step) if rule == "ledger" else 0
-            fits = max(total, step_peak_bytes(*step)) <= budget
+            total = ledger_total_bytes(regime, optimizer, recompute, batch, arch)
+            peak = step_peak_bytes(regime, optimizer, recompute, batch, arch)
+            fits = max(total if rule == "ledger" else 0, peak) <= budget
             assert fits == (batch <= largest)
+
+
+@pytest.mark.parametrize("arch", [GPT2_XL, GPT2_SMALL, Arch(1, 8, 1, 1, 1024)])
+@pytest.mark.parametrize("batch", [1, 2, 5])
+def test_a_batch_that_just_fits_is_the_largest(batch: int, arch: Arch) -> None:
+    """One byte less is too few, also where all but activations takes next to nothing."""
+    needed = step_peak_bytes("fp32", "sgd", "none", batch, arch)
+
+    for lacks in (0, 1):
+        found = max_batch("fp32", "sgd", "none", needed - lacks, arch=arch)
+        assert batch - lacks == found
+
+
+def test_a_cause_is_that_of_the_model_that_was_asked_for() -> None:
+    """What is too much for GPT-2 XL is not for GPT-2 small, whose parts can just fit."""
+    state, static, step, total = (
+        state_bytes("fp32", "adam", gpt_param_count(GPT2_SMALL)),
+        static_bytes("fp32", "adam", gpt_param_count(GPT2_SMALL)),
+        step_peak_bytes("fp32", "adam", "none", 1, GPT2_SMALL),
+        ledger_total_bytes("fp32", "adam", "none", 1, GPT2_SMALL),
+    )
+    causes = {
+        state - 1: "optimizer_state",
+        state: "static",
+        static - 1: "static",
+        static: "activations",
+        step - 1: "activations",
+        step: "grads_overlap",
+        total - 1: "grads_overlap",
+        total: "none",
+    }
+
+    for budget, cause in causes.items():
+        assert cause == oom_cause("fp32", "adam", "none", 1, budget, GPT2_SMALL)
 
 
 @pytest.mark.parametrize(
@@ -217,6 +252,8 @@ def test_a_budget_may_be_used_up(total: int, peak: int, expected: Verdict) -> No
         (16.45, LAPTOP_AXIS_GB, 20),
         (24.92, LAPTOP_AXIS_GB, 50),
         (91.9, LAPTOP_AXIS_GB, 100),
+        (50.0, (51, 100), 51),
+        (0.5, (1, 2), 1),
     ],
 )
 def test_the_axis_ends_a_little_above_the_bar(
