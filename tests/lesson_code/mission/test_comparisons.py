@@ -72,6 +72,13 @@ def test_what_mixed_precision_makes_smaller(
     assert pytest.approx([1.0, autocast, zero_mixed, pure16], abs=0.005) == found
 
 
+def test_a_saving_is_that_of_one_text_where_no_batch_is_named() -> None:
+    """The ledger's grows with the batch."""
+    one, two = (mixed_saving("ledger", "zero_mixed", batch) for batch in (1, 2))
+
+    assert mixed_saving("ledger", "zero_mixed") == one < two
+
+
 def test_the_quantities_behind_those_ratios() -> None:
     """Bytes per element or parameter, and gigabytes."""
     expected: dict[Quantity, list[int]] = {
