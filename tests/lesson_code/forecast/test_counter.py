@@ -1,5 +1,9 @@
 """A counted step is the step that runs: arithmetic, traffic, launches and memory."""
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from math import ceil
 from typing import Any
 
 import pytest
@@ -9,9 +13,9 @@ from torch.distributed._tools.mem_tracker import MemTracker
 from torch.nn import functional as F
 from torch.utils.checkpoint import checkpoint
 
-from lesson_code.forecast.counter import changes_in_place, count_step
+from lesson_code.forecast.counter import StepCounter, changes_in_place, count_step
 from lesson_code.forecast.formula import Step
-from lesson_code.forecast.shells import ReadsValuesError
+from lesson_code.forecast.shells import ReadsValuesError, like_a_gpu
 from lesson_code.models import MNISTClassifier
 
 
@@ -64,7 +68,7 @@ def test_a_gradient_of_a_convolution_costs_a_forward_pass(
     ],
 )
 def test_each_gradient_of_a_convolution_is_a_kernel(wanted: str, kernels: int, values: int) -> None:
-    """All of them read the output's gradient, and some the inputs or the weight."""
+    """All of them read the output's gradient, and some the inputs or the weight; these multiply."""
     layer = nn.Conv2d(3, 4, 1)
     layer.weight.requires_grad = "weight" in wanted
     inputs = torch.empty(2, 3, 5, 5)
@@ -83,16 +87,34 @@ def test_each_gradient_of_a_convolution_is_a_kernel(wanted: str, kernels: int, v
 
     assert 4 * (forward_values + values) == step.convolution_bytes
     assert kernels - 1 == step.launches - step.operations
+    products = 1 + ("inputs" in wanted) + ("weight" in wanted)
+    assert {"float32": products * 2 * 3 * 4 * 2 * 5 * 5} == step.flop
 
 
 def test_batch_norm_reads_twice_what_its_statistics_are_of() -> None:
     """Forward its inputs; backward those and the gradient, from which that of its inputs comes."""
-    images = torch.empty(50, 1, 20, 20)
+    images = torch.empty(5, 10, 2, 2)
 
-    step = count(nn.BatchNorm2d(1), images)
+    step = count(nn.BatchNorm2d(10), images)
 
-    forward, total, backward = 2 + 1, 1, 2 + 2 + 1
-    assert pytest.approx(forward + total + backward, rel=0.01) == step.bytes / images.nbytes
+    forward = 2 * 200 + 4 * 10 + 200 + 2 * 10  # weight, bias, running ones; and the batch's own
+    total, its_gradient = 200 + 1, 1 + 1
+    backward = 2 * (200 + 200) + 5 * 10 + 200 + 2 * 10
+    update, batches = 3 * 2 * 10, 2 + 2  # numbers of 8 bytes
+    values = forward + total + its_gradient + backward + update + batches
+    assert 4 * values == step.bytes
+
+
+class Many(nn.Module):
+    """Weights of one number each."""
+
+    def __init__(self, tensors: int) -> None:
+        super().__init__()
+        self.weights = nn.ParameterList(torch.zeros(1) for _ in range(tensors))
+
+    def forward(self, _: torch.Tensor) -> torch.Tensor:
+        """All of them."""
+        return torch.cat([*self.weights])
 
 
 @pytest.mark.parametrize(
@@ -108,18 +130,20 @@ def test_batch_norm_reads_twice_what_its_statistics_are_of() -> None:
 )
 def test_a_launch_takes_110_tensors(tensors: int, format: str, more: int) -> None:
     """An update of all weights reads two tensors for each; one operation may be some launches."""
-
-    class Many(nn.Module):
-        def __init__(self) -> None:
-            super().__init__()
-            self.weights = nn.ParameterList(torch.zeros(1) for _ in range(tensors))
-
-        def forward(self, _: torch.Tensor) -> torch.Tensor:
-            return torch.cat([*self.weights])
-
-    step = count(Many(), torch.empty(1), format=format)
+    step = count(Many(tensors), torch.empty(1), format=format)
 
     assert more == step.launches - step.operations
+
+
+@pytest.mark.parametrize(("tensors", "launches"), [(55, 1), (56, 2)])
+def test_a_launch_of_a_fused_update_takes_110_tensors(tensors: int, launches: int) -> None:
+    """Weights and gradients."""
+    model = Many(tensors)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1, fused=True)
+
+    step = count_step(model, optimizer, lambda x, _: x.sum(), (torch.empty(1), torch.empty(1)))
+
+    assert launches - 1 == step.launches - step.operations
 
 
 def test_only_what_is_sent_as_it_is_costs_nothing() -> None:
@@ -129,13 +153,87 @@ def test_only_what_is_sent_as_it_is_costs_nothing() -> None:
         def forward(self, inputs: torch.Tensor) -> torch.Tensor:
             return super().forward(inputs.to(inputs.device, torch.float32))
 
-    plain = count(nn.Linear(6, 2), torch.empty(4, 6))
-    sent = count(Sent(6, 2), torch.empty(4, 6))
+    class SentWithoutAFormat(nn.Linear):
+        def forward(self, inputs: torch.Tensor) -> torch.Tensor:
+            return super().forward(inputs.to(inputs.device))
+
+    plain, sent, without = (
+        count(kind(6, 2), torch.empty(4, 6)) for kind in (nn.Linear, Sent, SentWithoutAFormat)
+    )
     cast = count(Sent(6, 2), torch.empty(4, 6, dtype=torch.float16))
 
-    assert plain == sent
+    assert plain == sent == without
     assert 1 == cast.operations - plain.operations
     assert 4 * 6 * (2 + 4) == cast.bytes - plain.bytes
+
+
+def test_what_comes_from_the_host_is_written() -> None:
+    """A tensor that was made beside the GPU is a tensor more on it, and nothing there is read."""
+
+    class Shifted(nn.Linear):
+        def forward(self, inputs: torch.Tensor) -> torch.Tensor:
+            return super().forward(inputs + torch.arange(6.0).to(inputs.device))
+
+    plain, shifted = (count(kind(6, 2), torch.empty(4, 6)) for kind in (nn.Linear, Shifted))
+
+    assert 4 * (6 + (24 + 6 + 24)) == shifted.bytes - plain.bytes
+    assert 2 == shifted.operations - plain.operations
+
+
+@contextmanager
+def counting() -> Iterator[StepCounter]:
+    """Within, operations on a GPU's tensors are counted."""
+    with like_a_gpu(), StepCounter() as counter:
+        counter.counting = True
+        yield counter
+
+
+def test_nothing_is_counted_before_that_is_asked_for() -> None:
+    """But for memory, which what is there before takes too."""
+    with like_a_gpu(), StepCounter() as counter:
+        tensor = torch.empty(4, device="cuda")
+        tensor = 2 * tensor
+
+        assert (0, 0) == (counter.operations, counter.bytes)
+        assert 512 == counter.held_bytes
+        del tensor
+        assert 0 == counter.held_bytes
+        assert 2 * 512 == counter.peak_bytes
+
+
+def test_what_is_given_by_name_is_read() -> None:
+    """By what a fused update divides gradients, and whether it happens at all."""
+    how = {"weight_decay": 0.0, "momentum": 0.9, "lr": 0.1, "dampening": 0.0}
+    whether = {"nesterov": False, "maximize": False, "is_first_step": False}
+    read = []
+    for names in ((), ("grad_scale", "found_inf")):
+        with counting() as counter:
+            lists = [[torch.empty(100, device="cuda")] for _ in range(3)]
+            named = {name: torch.empty((), device="cuda") for name in names}
+            torch.ops.aten._fused_sgd_.default(*lists, **how, **whether, **named)
+            read.append(counter.bytes)
+
+    assert 4 + 4 == read[1] - read[0]
+
+
+def test_what_is_sent_without_a_format_costs_nothing_either() -> None:
+    """PyTorch itself always names one; who asks for the operation need not."""
+    with counting() as counter:
+        tensor = torch.empty(4, device="cuda")
+        sent = torch.ops.aten._to_copy.default(tensor, device=tensor.device)
+
+    assert tensor.shape == sent.shape
+    assert (0, 512) == (counter.operations, counter.peak_bytes)
+
+
+def test_a_result_that_was_given_is_that_tensor() -> None:
+    """Where no part of PyTorch above says so."""
+    add, multiply = torch.ops.aten.add_.Tensor, torch.ops.aten.mul.out
+    with counting(), torch.inference_mode():
+        tensor, room = (torch.empty(4, device="cuda") for _ in range(2))
+
+        assert tensor is add(tensor, 1)
+        assert room is multiply(tensor, 2, out=room)
 
 
 def test_bytes_by_hand() -> None:
@@ -187,13 +285,16 @@ def test_mixed_precision_adds_casts() -> None:
     """Autocast casts the images, three weights and three biases, and the scores, both ways."""
     step = mnist(format="bfloat16")
 
-    assert {"bfloat16"} == set(step.flop)
+    assert {step.format} == {"bfloat16"} == set(step.flop)
     assert 27 + 15 == step.launches
 
 
 def test_loss_scaling_adds_launches() -> None:
     """Float16 scales the loss and checks the gradients besides."""
-    assert mnist(format="bfloat16").launches < mnist(format="float16").launches
+    narrow, scaled = mnist(format="bfloat16"), mnist(format="float16")
+
+    assert narrow.launches < scaled.launches
+    assert {scaled.format} == {"float16"} == set(scaled.flop)
 
 
 def test_a_weight_is_cast_once() -> None:
@@ -227,6 +328,20 @@ def test_peak_memory(batch: int) -> None:
     tracked = tracker.get_tracker_snapshot("peak")[torch.device("cpu")]["Total"]
 
     assert mnist(batch).peak_bytes == pytest.approx(tracked, abs=100 * 512)
+
+
+def test_a_forward_pass_holds_no_gradients_of_the_step_before() -> None:
+    """The most is held within it: weights, the batch, and room for a million numbers."""
+
+    class Roomy(nn.Linear):
+        def forward(self, inputs: torch.Tensor) -> torch.Tensor:
+            torch.empty(1_000_000, device=inputs.device)
+            return super().forward(inputs)
+
+    step = count(Roomy(500, 500), torch.empty(2, 500))
+
+    blocks = (4 * 500 * 500, 4 * 500, 4 * 2 * 500, 4 * 1, 4 * 1_000_000)
+    assert sum(512 * ceil(size / 512) for size in blocks) == step.peak_bytes
 
 
 def test_checkpointing_saves_memory() -> None:
@@ -332,6 +447,15 @@ def test_a_product_that_is_written_somewhere_is_in_its_own_format() -> None:
     assert 2 * 6 * 6 * 6 == step.flop["float16"]
 
 
+def test_complex_numbers_are_pairs_in_float32() -> None:
+    """That is the format of their product."""
+    with counting() as counter:
+        square = torch.empty(6, 6, dtype=torch.complex64, device="cuda")
+        square @ square
+
+    assert ["float32"] == [*counter.flop]
+
+
 @pytest.mark.parametrize("channels_last", [False, True])
 def test_images_and_weights_have_the_layout_that_was_asked_for(channels_last: bool) -> None:
     """A model finds it when it is called."""
@@ -351,7 +475,7 @@ def test_images_and_weights_have_the_layout_that_was_asked_for(channels_last: bo
 
 
 def test_each_group_of_weights_is_updated_in_one_operation() -> None:
-    """As on a GPU; an optimizer that knows no such operation goes from weight to weight."""
+    """As on a GPU; one that knows no such operation, or is not to use it, goes weight by weight."""
 
     class Plain(torch.optim.Optimizer):
         def __init__(self, groups: Any) -> None:
@@ -364,13 +488,25 @@ def test_each_group_of_weights_is_updated_in_one_operation() -> None:
                     weight.add_(weight.grad, alpha=-0.1)
 
     counted = []
-    for kind in (torch.optim.SGD, Plain):
+    for kind in (torch.optim.SGD, Plain, partial(torch.optim.SGD, foreach=False)):
         model = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2))
         optimizer = kind([{"params": layer.parameters()} for layer in model])
         batch = torch.empty(3, 2), torch.empty(1)
         counted.append(count_step(model, optimizer, lambda out, _: out.sum(), batch).operations)
 
-    assert 2 == counted[1] - counted[0]  # two groups of two weights
+    assert 2 == counted[1] - counted[0] == counted[2] - counted[0]  # two groups of two weights
+
+
+def test_a_counter_of_ones_own_counts() -> None:
+    """It knows afterwards what the step is made of."""
+    counter, model = StepCounter(), nn.Linear(3, 2)
+    batch, optimizer = (torch.empty(5, 3), torch.empty(1)), torch.optim.SGD(model.parameters())
+
+    step = count_step(model, optimizer, lambda x, _: x.sum(), batch, counter=counter)
+
+    assert 0 < step.operations == counter.operations
+    assert step.flop == counter.flop
+    assert ("float32", False) == (step.format, step.channels_last)  # where nothing else is said
 
 
 def test_what_a_loss_holds_is_there_too() -> None:
@@ -386,16 +522,18 @@ def test_what_a_loss_holds_is_there_too() -> None:
 
 
 def test_a_recurrent_network() -> None:
-    """Its weights are known in two places, of which one would keep the old ones."""
+    """Its weights are known in two places, of which one would keep the old ones, in any model."""
 
     class Outputs(nn.LSTM):
         def forward(self, texts: torch.Tensor) -> torch.Tensor:  # type: ignore[override]
             outputs: torch.Tensor = super().forward(texts)[0]
             return outputs
 
-    step = count(Outputs(3, 4, batch_first=True), torch.empty(2, 7, 3))
+    alone = count(Outputs(3, 4, batch_first=True), torch.empty(2, 7, 3))
+    behind = nn.Sequential(nn.Identity(), Outputs(3, 4, batch_first=True))
 
-    assert 0 < step.launches
+    assert 0 < alone.launches
+    assert alone == count(behind, torch.empty(2, 7, 3))
 
 
 @pytest.mark.parametrize(
@@ -442,25 +580,25 @@ def test_what_is_made_like_another_costs_as_much_on_a_device_by_name() -> None:
 
 
 @pytest.mark.parametrize(
-    "read",
+    ("read", "what"),
     [
-        torch.Tensor.item,
-        lambda total: total.tolist(),
-        lambda total: total.numpy(),
-        torch.Tensor.cpu,
-        torch.Tensor.nonzero,
-        bool,
-        lambda total: total[total > 0],
+        (torch.Tensor.item, "value"),
+        (lambda total: total.tolist(), "values"),
+        (lambda total: total.numpy(), "values"),
+        (torch.Tensor.cpu, "aten"),
+        (torch.Tensor.nonzero, "nonzero"),
+        (bool, "value"),
+        (lambda total: total[total > 0], "value"),
     ],
 )
-def test_a_model_that_reads_is_refused(read: object) -> None:
-    """There is no value to decide by."""
+def test_a_model_that_reads_is_refused(read: Callable[[torch.Tensor], object], what: str) -> None:
+    """There is no value to decide by; the reason names what wants one."""
 
     class Reads(nn.Linear):
         def forward(self, inputs: torch.Tensor) -> torch.Tensor:
             outputs = super().forward(inputs)
-            read(outputs.detach().sum())  # type: ignore[operator]
+            read(outputs.detach().sum())
             return outputs
 
-    with pytest.raises(ReadsValuesError):
+    with pytest.raises(ReadsValuesError, match=what):
         count(Reads(2, 2), torch.empty(2, 2))
