@@ -10,11 +10,13 @@ from typing import Any
 
 import torch
 from torch import nn
+from torch.overrides import TorchFunctionMode
 
 from lesson_code.forecast.autocast import autocast_without_gpu
 
 CUDA, META = torch.device("cuda", 0), torch.device("meta")
 ONE_KERNEL = ("silu_backward", "mish_backward", "_fused_rms_norm")  # several without one of its own
+FROM_VALUES = (torch.tensor, torch.as_tensor)
 aten = torch.ops.aten
 
 
@@ -67,10 +69,40 @@ def exchange(tensor: torch.Tensor) -> None:
 # --8<-- [end:shell]
 
 
+class FirstGpu(TorchFunctionMode):
+    """Within, ``"cuda"`` is the first GPU, and values are sent to it.
+
+    PyTorch would ask a driver which GPU is meant, and start it before it makes a tensor of values.
+    """
+
+    def __torch_function__(
+        self, func: Any, _types: Any, args: Any = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        """Every call of PyTorch's from Python comes here first."""
+        args = tuple(map(_numbered, args))
+        kwargs = {name: _numbered(value) for name, value in (kwargs or {}).items()}
+        if func is torch.Tensor.cuda and not args[1:]:
+            kwargs.setdefault("device", CUDA)
+        if func is torch.Tensor.new_tensor:
+            like, *args = args
+            func, kwargs = torch.tensor, {"dtype": like.dtype, "device": like.device} | kwargs
+        if func in FROM_VALUES and kwargs.get("device") == CUDA:
+            del kwargs["device"]
+            return func(*args, **kwargs).to(CUDA)
+        return func(*args, **kwargs)
+
+
+def _numbered(value: Any) -> Any:
+    """The first GPU for one without a number, and anything else as it is."""
+    named = isinstance(value, str | torch.device) and str(value) == "cuda"
+    return CUDA if named else value
+
+
 @contextmanager
 def like_a_gpu() -> Iterator[None]:
     """Within, operations on shells are a GPU's."""
-    with torch.library._scoped_library("aten", "IMPL") as library, autocast_without_gpu():
+    scope = torch.library._scoped_library("aten", "IMPL")
+    with scope as library, autocast_without_gpu(), FirstGpu():
         library.impl("dropout", _dropout, "AutogradCUDA")
         library.impl("scaled_dot_product_attention", _attention, "AutogradCUDA")
         for name in ONE_KERNEL:

@@ -263,6 +263,62 @@ def test_a_shell_learns_if_that_is_said() -> None:
     ]
 
 
+GPU = torch.device("cuda")
+ROW = [1.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    ("send", "format"),
+    [
+        (lambda x: x.cuda(), F16),
+        (lambda x: x.cuda(non_blocking=True), F16),
+        (lambda x: x.cuda(device="cuda"), F16),
+        (lambda x: x.cuda(GPU, non_blocking=True), F16),
+        (lambda x: x.to("cuda"), F16),
+        (lambda x: x.to(device=GPU), F16),
+        (lambda x: x.to("cuda", F32), F32),
+        (lambda _: torch.tensor(ROW, device="cuda"), F32),
+        (lambda x: torch.tensor(ROW, dtype=F16, device=x.device), F16),
+        (lambda x: torch.as_tensor(ROW, device=x.device), F32),
+        (lambda x: torch.as_tensor(x, device="cuda"), F16),
+        (lambda x: x.new_tensor(ROW), F16),
+        (lambda x: x.new_tensor(ROW, dtype=F32), F32),
+        (lambda x: x.new_tensor(ROW, device="cuda"), F16),
+        (lambda _: torch.zeros(2, device="cpu").new_tensor(ROW, device="cuda"), F32),
+    ],
+)
+def test_no_driver_is_asked_for_what_is_sent(
+    send: Callable[[torch.Tensor], torch.Tensor], format: torch.dtype
+) -> None:
+    """A GPU without a number is the first one, and values are on it, in the format asked for."""
+    with asked():
+        sent = send(made(2, format=F16))
+
+    assert isinstance(sent, Shell)
+    assert (torch.Size([2]), format) == (sent.shape, sent.dtype)
+
+
+def test_what_is_there_already_is_not_sent_again() -> None:
+    """A row of values is one copy, and what is on the GPU none."""
+    with asked() as kernels:
+        there = made(2)
+        there.to("cuda").cuda()
+        torch.as_tensor(there, device="cuda")
+        assert [] == kernels.names
+        there.new_tensor(ROW)
+
+    assert ["_to_copy"] == kernels.names
+
+
+def test_what_stays_on_the_host_is_as_ever() -> None:
+    """Tensors with values have them still, on the device that is named."""
+    with asked():
+        row = torch.tensor(ROW)
+        rows = [torch.as_tensor(ROW, device="cpu"), row.new_tensor(ROW), row.to("cpu")]
+
+    assert all(one.tolist() == ROW for one in rows)
+
+
 @pytest.mark.parametrize("read", [Shell.tolist, Shell.numpy])
 def test_values_of_a_shell_are_refused(read: Callable[[Shell], object]) -> None:
     """The reason says what the step wants."""
