@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +53,7 @@ def test_every_file_that_readers_gave_is_good(store: Store) -> None:
     """Those of this repository, in their folders."""
     files = list((REPOSITORY / FOLDER).glob("*/*"))
 
+    assert (REPOSITORY / FOLDER).is_dir()
     assert len(files) == len(contributed.read(store, REPOSITORY))
 
 
@@ -65,6 +67,19 @@ def test_a_file_says_who_measured_what_where(store: Store, tmp_path: Path) -> No
     assert "A processor, 2 cores, 2 threads, PyTorch 2.15.0, 2026-11-21" == one.where
     assert "1.10\N{NO-BREAK SPACE}ms" == one.text(store.definitions["tiny_epoch.samples_100.cpu"])
     assert "" == one.text(store.definitions["mnist_epoch.cpu"])
+
+
+def test_a_file_is_read_by_the_catalogue_of_the_store(store: Store, tmp_path: Path) -> None:
+    """Which says what its entries are, and refuses those that it does not list."""
+    put(tmp_path, content())
+    name = "tiny_epoch.samples_100.cpu"
+    other = replace(store.definitions[name], member={"samples": 7})
+
+    [one] = contributed.read(Store((store.definitions | {name: other}).values()), tmp_path)
+    assert {"samples": 7} == one.entries["tiny_epoch"]["samples_100.cpu"].at
+
+    with pytest.raises(FigureError, match=r"cases\.tiny_epoch: no case has this name"):
+        contributed.read(Store([store.definitions["mnist_epoch.cpu"]]), tmp_path)
 
 
 def test_a_file_of_a_gpu_names_the_gpu_and_its_processor(store: Store, tmp_path: Path) -> None:
@@ -102,7 +117,7 @@ def one_of(name: str, day: str, seconds: dict[str, float], machine: str = "a") -
 
 
 def test_a_noisy_time_says_so_and_has_the_digits_that_hold() -> None:
-    """A rate is shown too, and what was not measured is empty."""
+    """A rate is shown too, and what was not measured is empty; a browser has to be named."""
     time = Definition("t", "-", "measured", "s", {"measured": "tiny_epoch:cpu"})
     rate = Definition("r", "-", "rate", "samples_per_s", {"rate": "tiny_epoch:cpu"})
     ratio = Definition("q", "-", "ratio", "times", {"ratio": ["tiny_epoch:cpu"] * 2})
@@ -113,6 +128,7 @@ def test_a_noisy_time_says_so_and_has_the_digits_that_hold() -> None:
     assert "500\N{NO-BREAK SPACE}ms (noisy)" == noisy.text(time)
     assert "200\N{NO-BREAK SPACE}per second" == calm.text(rate)
     assert "" == calm.text(ratio)
+    assert not calm.in_browser
     assert "" == one_of("a", "2026-11-21", {}).text(time)
 
 
@@ -179,6 +195,7 @@ def test_of_each_card_the_file_of_most_figures_is_best() -> None:
 
     assert [new, second] == best_of_each_card(iter(files), iter(wanted), most=2)
     assert [new] == best_of_each_card(files, wanted, most=1)
+    assert [new, second] == best_of_each_card(files, wanted, most=5)
 
 
 @pytest.mark.parametrize(
@@ -314,8 +331,29 @@ def test_links_are_refused(store: Store, tmp_path: Path) -> None:
         contributed.read(store, tmp_path)
 
     link.unlink()
+    link.symlink_to("nothing.json")
+    with pytest.raises(FigureError, match=r"b\.json is not a result file"):
+        contributed.read(store, tmp_path)
+
+    link.unlink()
     (tmp_path / FOLDER / "eve").symlink_to(path.parent, target_is_directory=True)
     with pytest.raises(FigureError, match="eve is not a folder"):
+        contributed.read(store, tmp_path)
+
+
+@pytest.mark.parametrize("wrong", ["{}/a.json", "ada/{}.html"])
+def test_of_several_wrong_files_the_first_is_named(
+    wrong: str, store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In whatever order the system lists a folder, so that all see the same message."""
+    paths = [tmp_path / FOLDER / wrong.format(name) for name in ("eve", "bob", "zoe")]
+    for path in paths:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("{}", encoding="utf-8")
+    listed = Path.iterdir
+    monkeypatch.setattr(Path, "iterdir", lambda path: iter(sorted(listed(path), reverse=True)))
+
+    with pytest.raises(FigureError, match=re.escape(str(paths[1]))):
         contributed.read(store, tmp_path)
 
 
