@@ -62,7 +62,7 @@ class Model:
     fused: tuple[Operation, ...]
 
 
-def write_models(models: Mapping[str, Model], torch: str, path: Path = FILE) -> None:
+def write_models(models: Mapping[str, Model], torch: str, path: Path) -> None:
     """Write the operations, one a line.
 
     Raises:
@@ -95,7 +95,7 @@ def read_models(path: Path = FILE) -> dict[str, Model]:
             name: Model(size, *(tuple(Operation(*one) for one in some) for some in lists))
             for name, (size, *lists) in content["models"].items()
         }
-    except (OSError, ValueError, KeyError, TypeError) as problem:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as problem:
         raise TimelineError(
             f"can't read {path}: {problem}; `python -m benchmarks.timeline_steps` writes it"
         ) from None
@@ -178,7 +178,7 @@ class Own:
 
     load: float
     hand: float
-    is_measured: bool = True
+    is_measured: bool
 
 
 def loop_of(choice: Choice, corner: Corner, own: Own, card: Card, model: Model) -> Loop:

@@ -110,7 +110,7 @@ def test_without_a_measured_loader_its_time_is_called_assumed(
 def test_where_the_ends_of_the_band_differ_both_are_told() -> None:
     """A small step on a T4 waits for Python or for the GPU, as the computer is."""
     choice = Choice(images="device", reads_loss=False)
-    runs = runs_of(choice, Own(1e-4, 1e-4))
+    runs = runs_of(choice, Own(1e-4, 1e-4, is_measured=True))
 
     first = told.sentences(choice, runs)[0]
 
