@@ -195,14 +195,13 @@ def problems(case: str, entries: Mapping[str, Entry]) -> Iterator[str]:
                 f"gives {value:,.12g}; give a model that was changed on purpose a new "
                 "MODEL_VERSION in lesson_code/mission/constants.py"
             )
-    if case == "pipeline":
-        for (format, recompute), loader in itertools.product(RUNS, LOADERS):
-            name = f"{format}.{recompute}.{loader}.cuda_"
-            found = {what: entries.get(name + what) for what in (*ORDER, "data")}
-            medians = {what: entry.median for what, entry in found.items() if entry}
-            wrong = broken_order(medians) if len(medians) == len(found) else None
-            if wrong:
-                yield f"{case} {format}.{recompute}.{loader}: {wrong}; measure it again"
+    for (format, recompute), loader in itertools.product(RUNS, LOADERS):
+        name = f"{format}.{recompute}.{loader}.cuda_"
+        found = {what: entries.get(name + what) for what in (*ORDER, "data")}
+        medians = {what: entry.median for what, entry in found.items() if entry}
+        wrong = broken_order(medians) if len(medians) == len(found) else None
+        if wrong:
+            yield f"{case} {format}.{recompute}.{loader}: {wrong}; measure it again"
 
 
 def broken_order(percent: Mapping[str, float]) -> str | None:
