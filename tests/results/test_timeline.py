@@ -4,6 +4,7 @@ import json
 import math
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from unittest.mock import Mock
 
 import pytest
@@ -37,7 +38,14 @@ from results.timeline import (
     runs_of,
     write_models,
 )
-from results.timeline_measured import Measured, Setting, own, read_measured
+from results.timeline_measured import (
+    FILE,
+    Measured,
+    Setting,
+    own,
+    read_measured,
+    write_measured,
+)
 
 OWN = Own(load=1e-4, hand=2e-4, is_measured=True)
 TEXTBOOK = Choice()
@@ -344,14 +352,107 @@ def test_a_loop_with_workers_is_simulated_with_them() -> None:
     assert pytest.approx(end / steps) == made_up(2, 0.003, 0.002).simulated
 
 
+def test_a_loop_may_take_longer_than_is_simulated() -> None:
+    """Half as long again is as wrong as two thirds."""
+    one = replace(made_up(0, 0.0), loops=(0.045, 0.06))
+
+    assert pytest.approx(1.5) == one.error
+
+
+def test_the_measured_loops_are_written_as_they_are_kept(tmp_path: Path) -> None:
+    """One a line below the machine, letter by letter, and nothing is left beside them."""
+    path = tmp_path / "measured.json"
+
+    write_measured(*read_measured(), path)
+
+    assert FILE.read_text(encoding="utf-8") == path.read_text(encoding="utf-8")
+    assert [path] == list(tmp_path.iterdir())
+
+
+def test_loops_that_can_not_be_written_leave_the_old_ones(tmp_path: Path) -> None:
+    """They are written in one piece or not at all."""
+    path = tmp_path / "measured.json"
+    path.write_text("old")
+    path.with_suffix(".new").mkdir()
+
+    with pytest.raises(OSError, match=r"measured\.new"):
+        write_measured(*read_measured(), path)
+
+    assert "old" == path.read_text()
+
+
+WRITTEN: dict[str, Any] = {
+    "setting": {"images": "work", "load": 1, "batch": 64, "workers": 2},
+    "steps": 3,
+    "loads": [1, 2],
+    "computes": [3],
+    "hands": [4],
+    "loops": [5, 6, 7],
+}
+
+
+def kept_in(folder: Path, **changed: Any) -> Path:
+    """A file with one loop, in which some fields are others."""
+    path = folder / "measured.json"
+    path.write_text(json.dumps({"provenance": {"cores": 2}, "loops": [WRITTEN | changed]}))
+    return path
+
+
+def test_each_field_of_a_loop_is_read(tmp_path: Path) -> None:
+    """Whole seconds are seconds like any others."""
+    ((one,), provenance) = read_measured(kept_in(tmp_path))
+
+    assert Measured(Setting("work", 1, 64, 2), 3, (1, 2), (3,), (4,), (5, 6, 7)) == one
+    assert {float} == set(map(type, (*one.loads, *one.computes, *one.hands, *one.loops)))
+    assert {"cores": 2} == provenance
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"steps": "many"}, "many"),
+        ({"steps": None}, "NoneType"),
+        ({"loads": ["soon"]}, "soon"),
+        ({"hands": 1}, "int"),
+        ({"setting": {"images": "work"}}, "batch"),
+    ],
+)
+def test_a_loop_with_another_field_is_refused(
+    tmp_path: Path, changed: dict[str, Any], said: str
+) -> None:
+    """The message names the file, what is wrong in it and the command that writes it."""
+    with pytest.raises(TimelineError, match=rf"measured\.json.*{said}.*benchmarks\.timeline"):
+        read_measured(kept_in(tmp_path, **changed))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [(None, "No such file"), ("{", "line 1"), ('{"loops": []}', "provenance"), ("[]", "list")],
+)
+def test_a_file_that_holds_no_loops_is_refused(tmp_path: Path, text: str | None, said: str) -> None:
+    """Also where there is none."""
+    path = tmp_path / "measured.json"
+    if text is not None:
+        path.write_text(text)
+
+    with pytest.raises(TimelineError, match=rf"measured\.json.*{said}.*benchmarks\.timeline"):
+        read_measured(path)
+
+
 def test_a_loader_that_nobody_measured_is_assumed(monkeypatch: pytest.MonkeyPatch) -> None:
     """A tenth of a millisecond; taking over a batch is measured beside the loops with workers."""
-    some = (made_up(0, 0.0), made_up(1, 4e-3, 3e-3), made_up(2, 1e-3), made_up(4, 2e-3))
+    some = (
+        made_up(0, 0.0),
+        made_up(2, 9e-3),
+        made_up(1, 4e-3, 4.5e-3),
+        made_up(2, 1e-3),
+        made_up(4, 8e-3, 2e-3),
+    )
     nothing = Mock(figure=lambda _: Mock(value=None))
     monkeypatch.setattr(timeline_measured, "open_store", lambda: nothing)
     monkeypatch.setattr(timeline_measured, "read_measured", lambda: (some, {}))
 
-    assert Own(1e-4, 2e-3, is_measured=False) == own()
+    assert Own(1e-4, 3e-3, is_measured=False) == own()
 
 
 def test_the_loader_of_the_newest_run_is_taken() -> None:
