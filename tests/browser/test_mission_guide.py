@@ -332,6 +332,13 @@ COUNT = """() => { const counts = {};
   for (const type of ['mission-changed', 'record-changed', 'storage', 'pagehide'])
     counts[type] = window.__listening[type] ?? 0;
   return counts; }"""
+# Above what an address leads to
+ROOM = "getComputedStyle(document.documentElement).scrollPaddingTop"
+BELOW = """() => {
+  const [line, heading] = [".mission-status", "#ledger"].map((one) =>
+    document.querySelector(one).getBoundingClientRect());
+  return line.bottom <= heading.top;
+}"""
 WATCH_LISTENERS = """
 window.__listening = {};
 const add = EventTarget.prototype.addEventListener;
@@ -370,6 +377,23 @@ def test_going_away_and_back_leaves_no_second_listener(opened: Opened, site: str
     assert page.locator("link[href$='mission.css']").count() == 1
     assert page.locator(f".mission-lock:has(+ {INSTRUMENT})").count() == 0
     assert not [url for url in asked if not url.startswith((site, "blob:"))]
+
+
+def test_what_is_jumped_to_stands_below_the_line_that_stays(opened: Opened) -> None:
+    """With instant navigation a page that has no such line keeps no room for it."""
+    page = opened(act_one_open())
+    settled(page)
+    page.locator(".mission-status a").click()
+    expect(page.locator("#ledger")).to_be_in_viewport()
+
+    assert page.evaluate(BELOW)
+    assert "auto" != page.evaluate(ROOM)
+    page.get_by_role("link", name="The model behind it").first.click()
+    expect(page.locator("h1")).to_contain_text("The model behind the mission")
+    assert "auto" == page.evaluate(ROOM)
+    page.get_by_label("Tabs").get_by_role("link", name="Mission").click()
+    expect(page.locator(".mission-status")).to_be_visible()
+    assert "auto" != page.evaluate(ROOM)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -80,6 +80,7 @@ export class MissionGuide extends HTMLElement {
 
   connectedCallback() {
     if (!this.#status.isConnected) this.#build();
+    document.documentElement.dataset.missionGuide = "";
     this.#listening = new AbortController();
     const { signal } = this.#listening;
     document.addEventListener(CHANGED, this.#draw, { signal });
@@ -94,6 +95,7 @@ export class MissionGuide extends HTMLElement {
 
   disconnectedCallback() {
     this.#listening?.abort();
+    delete document.documentElement.dataset.missionGuide;
     mission.save();
   }
 
