@@ -39,7 +39,6 @@ from results.timeline import (
     write_models,
 )
 from results.timeline_measured import (
-    FILE,
     Measured,
     Setting,
     own,
@@ -365,7 +364,8 @@ def test_the_measured_loops_are_written_as_they_are_kept(tmp_path: Path) -> None
 
     write_measured(*read_measured(), path)
 
-    assert FILE.read_text(encoding="utf-8") == path.read_text(encoding="utf-8")
+    as_it_is = timeline_measured.FILE.read_text(encoding="utf-8")
+    assert as_it_is == path.read_text(encoding="utf-8")
     assert [path] == list(tmp_path.iterdir())
 
 
