@@ -399,7 +399,9 @@ def test_what_a_simulated_gpu_measured_is_no_result(tmp_path: Path) -> None:
     result_file.write(result_file.empty(simulated), tmp_path / "a.json")
     result_file.write(result_file.empty({**simulated, "quick": True}), tmp_path / "quick.json")
 
-    assert "provenance.gpu: this GPU is simulated" in sentence_of(tmp_path / "a.json")
+    why = result_file.about_simulation(simulated)
+    assert why
+    assert f"provenance.gpu: {why}" in sentence_of(tmp_path / "a.json")
     assert result_file.read(tmp_path / "quick.json")["provenance"]["quick"]
     assert "" == result_file.about_simulation(GPU_MACHINE)
 

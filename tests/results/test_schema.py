@@ -42,7 +42,7 @@ def test_a_value_is_shown_on_one_short_line(value: Any, expected: str) -> None:
     ],
 )
 def test_a_place_is_written_with_dots(place: tuple[str | int, ...], expected: str) -> None:
-    """A name that is none stands in quotation marks."""
+    """What is not a name is in quotation marks."""
     assert expected == where(*place)
 
 

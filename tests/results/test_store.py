@@ -240,7 +240,7 @@ def seconds(*targets: str) -> list[Definition]:
 
 
 def test_times_that_are_compared_come_from_one_file() -> None:
-    """A figure of a newer file that measured one case of several is no value of the store."""
+    """The store leaves out a figure of a newer file that measured one case of several."""
     together = result(
         {"ladder": {"cpu_textbook": entry(8.0)}, "matmul": {"n_64.cpu": entry(1.0)}},
         date="2026-11-20",

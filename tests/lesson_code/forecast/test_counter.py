@@ -227,7 +227,7 @@ def test_what_is_sent_without_a_format_costs_nothing_either() -> None:
 
 
 def test_a_result_that_was_given_is_that_tensor() -> None:
-    """Where no part of PyTorch above says so."""
+    """Also in an operation for which PyTorch itself does not return what it was given."""
     add, multiply = torch.ops.aten.add_.Tensor, torch.ops.aten.mul.out
     with counting(), torch.inference_mode():
         tensor, room = (torch.empty(4, device="cuda") for _ in range(2))

@@ -40,7 +40,7 @@ CPU = Measured("Processor, 4 threads", 16, 2.0)
 
 
 def parts(text: str) -> tuple[list[list[str]], str]:
-    """The cells of a table, with what stands above its heads, and the notes below it."""
+    """The cells of a table, its first lines included, and the notes below it."""
     lines, _, notes = text.partition("\n\n")
     return [re.split(r"\s{2,}", line) for line in lines.splitlines()], notes
 
@@ -133,7 +133,7 @@ def test_a_processor_that_was_timed_is_named_once() -> None:
 
 
 def test_launches_of_recurrent_layers_are_an_upper_end() -> None:
-    """The forecast has none of them at its likely and its lower end, and a note says so."""
+    """They are in the upper end of the forecast alone, and a note tells which end that is."""
     step = replace(STEP, launches=1_000_000)  # 10 to 62 seconds
 
     counted, recurrent = (
