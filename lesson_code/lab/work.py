@@ -1,5 +1,7 @@
 """How much arithmetic a training asks for, counted by PyTorch."""
 
+import math
+
 # --8<-- [start:count]
 import torch
 from torch.utils.flop_counter import FlopCounterMode
@@ -30,12 +32,12 @@ def print_resnet50_work() -> dict[str, float]:
     """What 90 epochs of ImageNet ask of a ResNet-50, for one image and in all."""
     parameters, forward, both = resnet50_flop()
     images = EPOCHS * IMAGENET_IMAGES
-    steps = images // BATCH_SIZE
+    steps = EPOCHS * math.ceil(IMAGENET_IMAGES / BATCH_SIZE)  # the last batch may be smaller
     print(f"parameters                 {parameters:>14,}")
     print(f"forward, one image         {forward / 1e9:>14.2f} GFLOP")
     print(f"forward and backward       {both / 1e9:>14.2f} GFLOP")
     print(f"images in {EPOCHS} epochs        {images:>14,}")
-    print(f"steps, {BATCH_SIZE} images each    {steps:>14,}")
+    print(f"steps of {BATCH_SIZE} images        {steps:>14,}")
     print(f"in all                     {images * both:>14.2e} FLOP")
     return {
         "parameters": parameters,
