@@ -73,7 +73,7 @@ class Entry:
 
     @property
     def noisy(self) -> bool:
-        """Whether the samples spread over more than 15 % of their median."""
+        """Whether the middle half of the samples spreads over more than 15 % of their median."""
         return self.summary.noisy
 
     def estimate(self, statistic: str = "median") -> Estimate:

@@ -138,7 +138,7 @@ def test_a_driver_names_one_card() -> None:
 
 
 def test_what_the_page_says_of_our_steps_is_so() -> None:
-    """*How good is the forecast?*: all are late, and those of narrow layers are in the band.
+    """*How good is the forecast?* (and *Forecast*): all are late, narrow layers are in the band.
 
     And fewer of all of them are than of the published ones that were not seen before.
     """
