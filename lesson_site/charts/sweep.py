@@ -11,7 +11,6 @@ from lesson_site.charts.base import (
     Source,
     is_forecast,
     measured_together,
-    times,
 )
 from lesson_site.charts.description import CARD as CARD_PLACE
 from lesson_site.charts.description import Tile, Tiles, mark_of
@@ -65,7 +64,7 @@ def finding(cells: Sequence[Cell], gpus: Gpus | None = None) -> str:
     larger = last.batch_size / first.batch_size
     begin = (
         f"At width {width:,} a batch {larger:,.0f} times as large takes the CPU "
-        f"{times(growth)} as long."
+        f"about {growth:.0f} times as long."  # the time of the smallest batch is often noisy
     )
     noisy = sum(map(_is_noisy, cells))
     noise = f" {noisy} of {len(cells)} cells are noisy." if noisy else ""
@@ -154,7 +153,8 @@ def _tiles(cells: Sequence[Cell], gpus: Gpus, source: Source) -> Tiles:
         place = batches.index(cell.batch_size), widths.index(cell.width)
         tiles.append(Tile(*place, color, strength, words, marks, _wins(cell)))
     forecast = is_forecast(list(gpus.values()))
-    note = "× is CPU time divided by GPU time.\nA frame: the GPU wins." if compared else ""
+    note = "A time is the CPU's.\n× is CPU time divided by GPU time.\nA frame: the GPU wins."
+    note = note if compared else ""
     note = "□: forecast for the {card}.\nA frame: its whole band wins." if forecast else note
     note += f"\n{NOISY.strip()}: noisy." if any(map(_is_noisy, cells)) else ""
     names = ("CPU", CARD_PLACE if forecast else "GPU", "CPU time / GPU time")
