@@ -460,7 +460,7 @@ def test_sweep_finding_follows_the_values(
     finding = sweep.finding(cells((64, 16, 1.0, gpu[0]), (64, 64, 3.0, gpu[1])))
 
     assert finding.startswith(
-        f"At width 64 a batch 4 times as large takes the CPU about 3 times as long."
+        "At width 64 a batch 4 times as large takes the CPU about 3 times as long."
     )
     assert finding.endswith(expected)
 
