@@ -90,8 +90,6 @@ def held(printed: str, seen: Range) -> str:
         printed: How it was printed once: with so many decimals at most, and in this form.
         seen: Where it lay.
     """
-    if seen.low == seen.high:
-        return printed
     kind, form, decimals = _form(printed)
     low, high = seen.expected
     for fewer in range(decimals, -1, -1):
@@ -142,12 +140,11 @@ def shown(text: str, moved: Mapping[int, Range]) -> str:
         more = len(new) - len(number.text)
         after = AFTER.match(text, end)
         assert after is not None  # it fits the empty text
-        column = in_a_column(text, number.start, end)
-        if column and more > 0:  # the spaces before it become fewer, and then those after it
-            taken = min(more, max(0, len(out) - len(out.rstrip(" ")) - 2))
-            out = out[: len(out) - taken]
-            more = min(more - taken, max(0, len(after["spaces"]) - 2))
-        if column:
+        if in_a_column(text, number.start, end):
+            if more > 0:  # the spaces before it become fewer, and then those after it
+                taken = min(more, max(0, len(out) - len(out.rstrip(" ")) - 2))
+                out = out[: len(out) - taken]
+                more = min(more - taken, max(0, len(after["spaces"]) - 2))
             new += after["unit"] + " " * (len(after["spaces"]) - more)
             end = after.end()
         out += new
