@@ -124,6 +124,11 @@ def test_the_square_root_argument_saves_less_than_a_transformer_does() -> None:
     assert round(best_size(48, 1, 1)) == 7
 
 
+def test_one_checkpoint_around_all_layers_saves_nothing() -> None:
+    """All of them are recomputed at once, and the one input comes on top."""
+    assert even_cost_saving(48, 48) == pytest.approx(48 / 49)
+
+
 def test_flop_per_token_are_a_tenth_more_than_six_for_each_parameter() -> None:
     """Attention's products and the tied head come on top of the rule of thumb."""
     rule = transformer_training_flop(gpt_param_count(GPT2_XL), 1)

@@ -212,7 +212,10 @@ def test_what_makes_no_sense_is_refused(call: Callable[[], object], message: str
 
 @pytest.mark.parametrize(
     "call",
-    [mfu_from_throughput, throughput_for_mfu, iron_law_seconds, host_batch_bytes, upgrade_speedup],
+    [
+        *(mfu_from_throughput, throughput_for_mfu, iron_law_seconds, host_batch_bytes),
+        *(upgrade_speedup, even_cost_saving),
+    ],
 )
 def test_an_amount_that_is_refused_is_named(call: Callable[..., float]) -> None:
     """As the function's own arguments are; a share called `mfu` is the MFU."""
