@@ -2,12 +2,13 @@
 
 from collections.abc import Callable
 from itertools import product
+from typing import get_args
 
 import pytest
 
 from lesson_code.mission import worked
 from lesson_code.mission.choices import Regime
-from lesson_code.mission.constants import KERNEL_EFFICIENCY, REGIMES, TARGET_UTILISATION
+from lesson_code.mission.constants import GPT3_MFU, KERNEL_EFFICIENCY, REGIMES, TARGET_UTILISATION
 from lesson_code.mission.fit import device_budget_bytes
 from lesson_code.mission.memory import step_peak_bytes
 from lesson_code.mission.pipeline import pipeline, pipeline_memory
@@ -22,7 +23,10 @@ from lesson_code.mission.pipeline import pipeline, pipeline_memory
         (12_460_889_600, worked.static_memory("fp32", "sgd")),
         (24_000_000_000, worked.static_memory("fp32", "adam", "rounded")),
         (12_460_889_600, worked.state_memory("fp32", "adam")),
+        (6_000_000_000, worked.state_memory("fp32", "momentum", "rounded")),
         (3_111_324_800, worked.ledger_part("copies", "autocast")),
+        (16_735_670_272, worked.ledger_part("activations", "fp32")),
+        (41_657_449_472, worked.total_memory("fp32", "none", 1)),
         (13_340_124_672, worked.total_memory("fp32", "full", 1, "sgd")),
         (387_735_289_856, worked.activation_memory("autocast", "none", 32)),
         (72, worked.largest_batch("autocast", "full")),
@@ -75,6 +79,22 @@ def test_ratios_are_close(expected: float, found: float) -> None:
     assert expected == pytest.approx(found, rel=2e-3)
 
 
+@pytest.mark.parametrize("number", get_args(worked.IterationNumber))
+def test_each_number_is_that_of_the_iteration(number: worked.IterationNumber) -> None:
+    """By its name there, with the switches, the batch and the speed that are asked for."""
+    for prefetch, mixed, checkpoint in product((False, True), repeat=3):
+        expected = getattr(pipeline(prefetch, mixed, checkpoint, 64, 2), number)
+
+        assert expected == worked.iteration_number(number, prefetch, mixed, checkpoint, 64, 2)
+
+
+def test_in_the_hours_of_the_job_one_gpu_reads_a_billion_tokens() -> None:
+    """At the tokens a second of that MFU."""
+    tokens = worked.tokens_per_s(GPT3_MFU, "a100") * 3600 * worked.job_hours()
+
+    assert tokens == pytest.approx(1e9)
+
+
 def test_no_float32_configuration_that_fits_is_busier() -> None:
     """The calibration leaves the target to mixed precision, as the page says."""
     budget = device_budget_bytes("node")
@@ -107,12 +127,17 @@ def test_unknown_names_are_refused(call: Callable[[], float], what: str) -> None
     ("show", "line"),
     [
         (worked.print_parameters, "total                     1,557,611,200"),
+        (worked.print_static, "FP32                 8 B  12.46 GB  12 B  18.69 GB  16 B  24.92 GB"),
         (worked.print_static, "pure 16-bit          4 B   6.23 GB   6 B   9.35 GB   8 B  12.46 GB"),
         (worked.print_layer, "PyTorch autocast      0.246 GB       150 B    0.320 GB"),
+        (worked.print_layer, "ZeRO-style mixed      0.187 GB       114 B    0.214 GB"),
         (worked.print_checkpoints, "every 4 layers          1.000 GB,  9.2 times less"),
         (worked.print_step, "step peak      35.84 GB"),
         (worked.print_four_numbers, "accelerator utilisation        45.0%       84.6%"),
+        (worked.print_chapter_throughput, "V100                   125.0 TFLOP/s    9.9%"),
         (worked.print_chapter_throughput, "V100, no tensor cores   15.7 TFLOP/s   78.5%"),
+        (worked.print_chapter_throughput, "A100                   312.0 TFLOP/s    4.0%"),
+        (worked.print_chapter_throughput, "H100                   989.4 TFLOP/s    1.2%"),
     ],
 )
 def test_what_pages_print(
