@@ -1,6 +1,6 @@
 """The sizes of a GPT-2 and what follows from them alone: parameters and arithmetic."""
 
-from dataclasses import astuple, dataclass, fields
+from dataclasses import asdict, dataclass
 
 from lesson_code.mission.choices import require_count
 
@@ -27,8 +27,8 @@ class Arch:
     context: int
 
     def __post_init__(self) -> None:
-        for field, size in zip(fields(self), astuple(self), strict=True):
-            require_count(field.name, size)
+        for name, size in asdict(self).items():
+            require_count(name, size)
 
 
 # Source: Radford et al., Language Models are Unsupervised Multitask Learners (2019), table 2, and

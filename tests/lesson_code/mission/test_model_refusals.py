@@ -184,6 +184,7 @@ def test_amounts_are_finite_numbers_above_zero(
     ("call", "message"),
     [
         (lambda: static_bytes("fp32", "sgd", 0), "^n_params must be a whole number"),
+        (lambda: Arch(48, 0, 25, 50257, 1024), "^d_model must be a whole number"),
         (lambda: logits_gradient_bytes("fp32", 0, GPT2_XL), "^batch must be a whole number"),
         (lambda: throughput_for_mfu(1.1, 1, 1), "MFU must be at most 1, got 1.1"),
         (lambda: mfu_from_throughput(2, 1, 1), "MFU must be at most 1, got 2"),
