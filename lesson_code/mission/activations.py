@@ -119,18 +119,16 @@ def try_recompute() -> None:
     # --8<-- [end:try_recompute]
 
 
-def kept_activation_bytes(
-    regime: Regime, recompute: Recompute, batch: int, arch: Arch, seq: int | None = None
-) -> int:
+def kept_activation_bytes(regime: Regime, recompute: Recompute, batch: int, arch: Arch) -> int:
     """Bytes that wait for backward when forward has just ended.
 
     With full recomputation that is less than ``activation_bytes``: no layer is open before
     backward recomputes the first.
 
-    Args and errors: as ``activation_bytes``.
+    Args and errors: as ``activation_bytes``, of texts as long as the context.
     """
-    most = activation_bytes(regime, recompute, batch, arch, seq)
-    return most - (layer_activation_bytes(regime, batch, arch, seq) if recompute == "full" else 0)
+    most = activation_bytes(regime, recompute, batch, arch)
+    return most - (layer_activation_bytes(regime, batch, arch) if recompute == "full" else 0)
 
 
 def segmented_activation_bytes(regime: Regime, every: int, batch: int, arch: Arch) -> int:

@@ -7,7 +7,12 @@ from collections.abc import Callable
 
 import pytest
 
-from lesson_code.mission.activations import activation_bytes, segmented_activation_bytes
+from lesson_code.mission.activations import (
+    activation_bytes,
+    io_activation_bytes,
+    layer_activation_bytes,
+    segmented_activation_bytes,
+)
 from lesson_code.mission.architecture import GPT2_XL, Arch
 from lesson_code.mission.comparisons import mixed_saving, optimizer_table
 from lesson_code.mission.decisions import (
@@ -82,6 +87,8 @@ NO_COUNTS = [0, -1, True, 1.0, "1", None]
         lambda n: Arch(48, 1600, 25, 50257, n),
         lambda n: static_bytes("fp32", "sgd", n),
         lambda n: activation_bytes("fp32", "none", n, GPT2_XL),
+        lambda n: layer_activation_bytes("fp32", n, GPT2_XL),
+        lambda n: io_activation_bytes("fp32", n, GPT2_XL),
         lambda n: ledger("fp32", "sgd", "none", n),
         lambda n: ledger_total_bytes("fp32", "sgd", "none", n),
         lambda n: step_peak_bytes("fp32", "sgd", "none", n),
@@ -185,6 +192,8 @@ def test_amounts_are_finite_numbers_above_zero(
     [
         (lambda: static_bytes("fp32", "sgd", 0), "^n_params must be a whole number"),
         (lambda: Arch(48, 0, 25, 50257, 1024), "^d_model must be a whole number"),
+        (lambda: activation_bytes("fp32", "none", 0, GPT2_XL), "^batch must be a whole number"),
+        (lambda: segmented_activation_bytes("fp32", 0, 1, GPT2_XL), "^every must be a whole"),
         (lambda: logits_gradient_bytes("fp32", 0, GPT2_XL), "^batch must be a whole number"),
         (lambda: throughput_for_mfu(1.1, 1, 1), "MFU must be at most 1, got 1.1"),
         (lambda: mfu_from_throughput(2, 1, 1), "MFU must be at most 1, got 2"),
