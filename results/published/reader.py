@@ -84,7 +84,7 @@ def read_topics(folder: Path = FOLDER) -> dict[str, tuple[Group, ...]]:
     Raises:
         PublishedError: As ``read``.
     """
-    files = [*sorted(folder.rglob("*.toml")), *sorted((folder / "tables").glob("*.json"))]
+    files = [*folder.rglob("*.toml"), *(folder / "tables").glob("*.json")]
     return _read_topics(folder, date.today().isoformat(), state_of(files))
 
 
@@ -105,11 +105,10 @@ def _read_topics(folder: Path, today: str, state: object) -> dict[str, tuple[Gro
     groups_known: set[str] = set()
     for path in sorted((folder / "topics").glob("*.toml")):
         content = _toml(path)
-        groups = content.get("group", [])
-        if list(content) != ["group"] or not _are_tables(groups):
+        if list(content) != ["group"] or not _are_tables(content["group"]):
             raise PublishedError(f"{path}: holds groups and nothing else, each below [[group]]")
         reading = _File(path, sources, folder / "tables", known, groups_known)
-        topics[path.stem] = tuple(reading.group(group) for group in groups)
+        topics[path.stem] = tuple(reading.group(group) for group in content["group"])
     return topics
 
 
@@ -278,8 +277,8 @@ def _way(how: object) -> How:
 
 def _field(key: str, row: Mapping[str, Any], parts: tuple[Published, ...]) -> str:
     """A field of the setting: as written, or what both figures of a division share."""
-    if key in row or not parts:
-        return str(row.get(key, ""))
+    if key in row:
+        return str(row[key])
     said = {getattr(part, key) for part in parts}
     return said.pop() if len(said) == 1 else ""
 
@@ -306,7 +305,7 @@ def _source(name: str, raw: dict[str, Any], today: str) -> Source:
                 f"{key} is {value}; write {'true' if wanted is bool else 'it in quotes'}"
             )
     for key in ("who", "title", "address", "read"):
-        if not str(_needed(raw, key)).strip():
+        if not _needed(raw, key).strip():
             raise ValueError(f"{key} is empty")
     address = raw["address"]
     if not address.startswith("https://"):
@@ -350,6 +349,5 @@ def _line(path: Path, *wanted: str) -> int:
     """The line of the last of the texts, each sought after the one before."""
     text, place = path.read_text(encoding="utf-8"), 0
     for part in filter(None, wanted):
-        found = text.find(part, place)
-        place = found if found >= 0 else place
+        place = max(place, text.find(part, place))
     return text.count("\n", 0, place) + 1
