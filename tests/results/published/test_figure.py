@@ -133,10 +133,9 @@ def test_a_ratio_is_uncertain_as_far_as_both_numbers_are(
     error: float,
 ) -> None:
     """What is more or less has the error of the whole ratio, and is shown in percent."""
-    parts = (Quantity(number, "s", "", error) for number, error in (of, by))
     unit = "times" if way == "times" else "share"
 
-    ratio = divided(*parts, way)
+    ratio = divided(Quantity(of[0], "s", "", of[1]), Quantity(by[0], "s", "", by[1]), way)
 
     assert same(ratio, Quantity(value, unit, text.replace(" ", SPACE), error)), ratio
 
