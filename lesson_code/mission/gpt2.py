@@ -150,7 +150,6 @@ class GPT2(nn.Module):
         if config.width % config.heads:
             raise ValueError(f"width {config.width} is no multiple of {config.heads} heads")
         require_choice("recompute", recompute, RECOMPUTATIONS)
-        self.config = config
         self.recompute = recompute
         self.tokens = nn.Embedding(config.vocabulary, config.width)
         self.positions = nn.Embedding(config.context, config.width)
@@ -239,7 +238,7 @@ def step_flops(config: GPT2Config, batch: int, recompute: Recompute = "none") ->
     tokens = torch.zeros(batch, config.context, dtype=torch.int64, device=meta)
     with FlopCounterMode(display=False) as counter:
         next_token_loss(model, tokens, tokens).backward()
-    return int(counter.get_total_flops())
+    return counter.get_total_flops()
 
 
 def _initialise(module: nn.Module) -> None:

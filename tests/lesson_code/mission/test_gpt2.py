@@ -2,7 +2,9 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import astuple, replace
+from functools import partial
+from typing import get_args
 
 import pytest
 import torch
@@ -204,6 +206,75 @@ def test_full_recomputation_draws_the_same_dropout_again(device: torch.device) -
     assert torch.allclose(expected, found, rtol=1e-3, atol=1e-5)
 
 
+def test_gradients_of_some_weights_alone_can_be_asked_for() -> None:
+    """With a checkpoint around each block, too."""
+    model = build(TINY, "fp32", torch.device("cpu"), "full").eval()
+    loss = next_token_loss(model, text(TINY), text(TINY))
+
+    [alone] = torch.autograd.grad(loss, [model.positions.weight], retain_graph=True)
+    loss.backward()
+
+    assert model.positions.weight.grad is not None
+    assert torch.allclose(model.positions.weight.grad, alone)
+
+
+@pytest.mark.parametrize(("recompute", "times"), [("none", 3), ("selective", 2)])
+def test_attention_probabilities_are_kept_unless_selective_recomputation_leaves_them(
+    recompute: Recompute, times: int
+) -> None:
+    """Of a text twice as long a block keeps twice as much without them, more with them."""
+    block = Block(replace(TINY, dropout=0.0), recompute)
+    short, long = (
+        kept_bytes(block, partial(block, torch.zeros(1, length, TINY.width)))
+        for length in (256, 512)
+    )
+
+    assert round(long / short) == times
+
+
+def test_the_loss_is_that_of_the_tokens_that_come_next() -> None:
+    """The average of what the model's probabilities say of each."""
+    scores = nn.Embedding(5, 5)
+    tokens, targets = torch.tensor([[0, 1, 2], [3, 4, 0]]), torch.tensor([[1, 2, 3], [4, 0, 2]])
+
+    found = next_token_loss(scores, tokens, targets)
+
+    expected = -scores.weight.log_softmax(-1)[tokens.flatten(), targets.flatten()].mean()
+    assert found.item() == pytest.approx(expected.item())
+
+
+@pytest.mark.filterwarnings("ignore:CUDA is not available")
+def test_autocast_is_in_bfloat16_on_a_gpu_too() -> None:
+    """Of itself PyTorch would take float16 there."""
+    found = precision("autocast", torch.device("cuda"))
+
+    assert isinstance(found, torch.autocast)
+    assert found.fast_dtype == torch.bfloat16
+
+
+def test_the_usual_number_format_is_as_it_was_once_a_model_is_built_or_refused() -> None:
+    """Only the model's own weights are in 16 bits."""
+    build(TINY, "pure16", torch.device("cpu"))
+    assert torch.get_default_dtype() == torch.float32
+
+    with pytest.raises(ValueError, match="heads"):
+        build(replace(TINY, heads=5), "pure16", torch.device("cpu"))
+    assert torch.get_default_dtype() == torch.float32
+
+
+def test_a_model_of_some_sizes_has_them() -> None:
+    """As the formulas take them, there and back."""
+    assert GPT2Config.of(TINY.arch) == TINY
+    assert (2, 32, 4, 100, 16) == astuple(TINY.arch)
+
+
+def test_sizes_that_are_left_out_are_those_of_gpt2() -> None:
+    """The vocabulary, the context and the share that is dropped; and nothing is recomputed."""
+    assert GPT2Config(12, 768, 12) == GPT2_SMALL
+    assert pytest.approx(0.1) == GPT2_SMALL.dropout
+    assert GPT2(TINY).recompute == "none"
+
+
 def test_a_token_sees_only_those_before_it() -> None:
     """A changed last token changes the scores at its own place and nowhere else."""
     tokens = text(TINY)
@@ -273,6 +344,80 @@ def test_optimizer_state_has_the_number_format_of_the_weights(
     assert expected * sum(p.numel() for p in weights) == sum(v.nbytes for v in kept)
 
 
+@pytest.mark.parametrize("recompute", get_args(Recompute))
+def test_the_scores_are_those_that_pytorchs_own_layers_compute(recompute: Recompute) -> None:
+    """With any weights, and without dropout once training is over."""
+    torch.manual_seed(0)
+    model = build(TINY, "fp32", torch.device("cpu"), recompute).eval().double()
+    for parameter in model.parameters():
+        nn.init.normal_(parameter, std=0.5)
+    tokens = text(TINY)[:, :-1]
+    causal = nn.Transformer.generate_square_subsequent_mask(tokens.shape[1]).double()
+
+    x = model.tokens.weight[tokens] + model.positions.weight[: tokens.shape[1]]
+    for block in model.blocks:
+        x = same_layer(block)(x, src_mask=causal)
+    x = nn.functional.layer_norm(x, (TINY.width,), model.norm.weight, model.norm.bias)
+
+    assert torch.allclose(x @ model.tokens.weight.T, model(tokens))
+
+
+def same_layer(block: nn.Module) -> nn.Module:
+    """PyTorch's layer of a transformer with a block's weights."""
+    layer = nn.TransformerEncoderLayer(
+        *(TINY.width, TINY.heads, 4 * TINY.width),
+        activation=partial(nn.functional.gelu, approximate="tanh"),
+        batch_first=True,
+        norm_first=True,
+        dtype=torch.float64,
+    )
+    ours = dict(block.named_parameters())
+    layer.load_state_dict(
+        {
+            theirs: ours[f"{name}.{kind}"]
+            for kind in ("weight", "bias")
+            for theirs, name in (
+                (f"self_attn.in_proj_{kind}", "attention.1.query_key_value"),
+                (f"self_attn.out_proj.{kind}", "attention.1.output"),
+                (f"norm1.{kind}", "attention.0"),
+                (f"norm2.{kind}", "feed_forward.0"),
+                (f"linear1.{kind}", "feed_forward.1"),
+                (f"linear2.{kind}", "feed_forward.3"),
+            )
+        }
+    )
+    return layer.eval()
+
+
+def test_weights_start_small_and_biases_at_zero() -> None:
+    """Norms let everything through; of all other weights the standard deviation is 0.02."""
+    torch.manual_seed(0)
+    model = build(replace(TINY, vocabulary=10_000), "fp32", torch.device("cpu"))
+
+    for name, parameter in model.named_parameters():
+        if name.endswith("bias"):
+            assert not parameter.any()
+        elif parameter.dim() == 1:
+            assert (parameter == 1).all()
+        else:
+            four_standard_errors = 4 / (2 * parameter.numel()) ** 0.5
+            assert parameter.std().item() == pytest.approx(0.02, rel=four_standard_errors)
+
+
+@pytest.mark.parametrize("recompute", get_args(Recompute))
+def test_training_drops_the_share_that_is_configured(recompute: Recompute) -> None:
+    """All of it: nothing is left of the embedding, of attention or of either branch."""
+    model = build(replace(TINY, dropout=1.0), "fp32", torch.device("cpu"), recompute)
+    block = model.blocks[0]
+    assert isinstance(block, Block)
+    x = torch.randn(2, TINY.context, TINY.width)
+
+    assert torch.equal(x, block(x))
+    assert not block.attention[1](x).any()
+    assert not model(text(TINY)).any()
+    assert not torch.equal(x, block.eval()(x))
+
+
 def test_a_few_steps_learn_a_repeated_text(device: torch.device) -> None:
     """It is a language model: on one text, again and again, the loss falls."""
     torch.manual_seed(0)
@@ -295,7 +440,7 @@ def test_what_can_not_be_built_is_refused() -> None:
     """Sizes that don't fit and unknown names end in a sentence."""
     with pytest.raises(ValueError, match="no multiple of 5 heads"):
         GPT2(replace(TINY, heads=5))
-    with pytest.raises(ValueError, match="none, selective, full"):
+    with pytest.raises(ValueError, match=r"^recompute must be one of none, selective, full"):
         GPT2(TINY, "some")  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="fp32, autocast, pure16"):
+    with pytest.raises(ValueError, match=r"^regime must be one of fp32, autocast, pure16"):
         build(TINY, "fp16", torch.device("cpu"))  # type: ignore[arg-type]
