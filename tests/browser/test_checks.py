@@ -357,6 +357,14 @@ def test_a_wrong_prediction_has_its_reply(
     expect(here.locator(".check-reply")).to_have_text(reply)
 
 
+def test_an_unused_gap_takes_no_room_once_committed(open_page: Opener) -> None:
+    """The listing has the lines that are there and those that were placed, and no row beside."""
+    here = predict(open_page(), "put")
+
+    expect(here.locator(".check-gap:has(.check-put)")).to_have_count(3)
+    expect(here.locator(".check-gap").filter(visible=True)).to_have_count(3)
+
+
 def test_ticks_say_what_the_sentence_had(open_page: Opener) -> None:
     """They are kept with the prediction; all of them together mean that its writer had it."""
     page = open_page()
