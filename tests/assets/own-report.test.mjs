@@ -5,7 +5,7 @@ import { test } from "node:test";
 
 globalThis.HTMLElement ??= class {};
 globalThis.document ??= { createElement: () => ({}) };
-const { missingLines, topicOf, verdict } = await import("../../docs/assets/elements/own-report.js");
+const { compare, topicOf, verdict } = await import("../../docs/assets/elements/own-report.js");
 
 const EXPECTED = "CUDA available: False\nDevice: cpu\nAll parameters on cpu: ✓";
 
@@ -21,8 +21,13 @@ for (const [line, topic] of [
     assert.equal(topicOf(line), topic);
   });
 
+test("a line stands for one expected line, not for all that are like it", () => {
+  assert.equal(compare("data: 1\ndata: 2\nloss: 3", "data: 4\nloss: 5").there, 2);
+  assert.equal(compare("data: 1\ndata: 2\nloss: 3", "data: 4\nloss: 5\ndata: 6").there, 3);
+});
+
 test("values may differ, lines may not be missing", () => {
-  assert.deepEqual(missingLines(EXPECTED, "CUDA available: True\nDevice: cuda:0"), ["All parameters on cpu: ✓"]);
+  assert.deepEqual(compare(EXPECTED, "CUDA available: True\nDevice: cuda:0").missing, ["All parameters on cpu: ✓"]);
 });
 
 for (const [own, says] of [

@@ -11,21 +11,26 @@ export function topicOf(line) {
   return label.replace(/[-+]?\d[\d.,e×^%–-]*/g, "").replace(/[\s✓✗]+/g, " ").trim().toLowerCase();
 }
 
-/** The lines of a report that another one lacks. @param {string} expected @param {string} own */
-export function missingLines(expected, own) {
-  const topics = own.split("\n").map(topicOf);
-  return expected.split("\n").filter((line) => topicOf(line) && !topics.includes(topicOf(line)));
+/** How far a report has come; each of its lines stands for one of the expected report.
+ * @param {string} expected @param {string} own */
+export function compare(expected, own) {
+  const lines = expected.split("\n").filter(topicOf);
+  const left = own.split("\n");
+  const pairs = lines.map((line) => {
+    const at = left.findIndex((each) => topicOf(each) === topicOf(line));
+    return { line, own: at < 0 ? undefined : left.splice(at, 1)[0] };
+  });
+  const missing = pairs.flatMap((pair) => (pair.own === undefined ? [pair.line.trim()] : []));
+  return { lines: lines.length, there: lines.length - missing.length, missing };
 }
 
 /** In a sentence, how far a report has come. @param {string} expected @param {string} own */
 export function verdict(expected, own) {
   if (!own.trim()) return "";
-  const missing = missingLines(expected, own);
-  const [first] = missing;
-  const lines = expected.split("\n").filter(topicOf).length;
   if (own.includes("Still to do:")) return "Your file still has TODOs; the report comes after them.";
-  if (first === undefined) return `All ${lines} lines of the report are there. Now compare the values.`;
-  return `${lines - missing.length} of ${lines} lines are there. The first one missing is: ${first.trim()}`;
+  const { lines, there, missing } = compare(expected, own);
+  if (!missing.length) return `All ${lines} lines of the report are there. Now compare the values.`;
+  return `${there} of ${lines} lines are there. The first one missing is: ${missing[0]}`;
 }
 
 export class OwnReport extends HTMLElement {
