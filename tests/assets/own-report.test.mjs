@@ -26,6 +26,13 @@ test("a line stands for one expected line, not for all that are like it", () => 
   assert.equal(compare("data: 1\ndata: 2\nloss: 3", "data: 4\nloss: 5\ndata: 6").there, 3);
 });
 
+test("a line that says ✗ where ✓ is expected has failed", () => {
+  const own = "CUDA available: True\nAll parameters on cpu: ✗";
+  assert.deepEqual(compare(EXPECTED, own).failed, ["All parameters on cpu: ✗"]);
+  assert.match(verdict(EXPECTED, own), /All parameters on cpu: ✗/);
+  assert.deepEqual(compare(own, own).failed, []);
+});
+
 test("values may differ, lines may not be missing", () => {
   assert.deepEqual(compare(EXPECTED, "CUDA available: True\nDevice: cuda:0").missing, ["All parameters on cpu: ✓"]);
 });

@@ -21,16 +21,20 @@ export function compare(expected, own) {
     return { line, own: at < 0 ? undefined : left.splice(at, 1)[0] };
   });
   const missing = pairs.flatMap((pair) => (pair.own === undefined ? [pair.line.trim()] : []));
-  return { lines: lines.length, there: lines.length - missing.length, missing };
+  const failed = pairs.flatMap((pair) => (pair.line.includes("✓") && pair.own?.includes("✗") ? [pair.own.trim()] : []));
+  return { lines: lines.length, there: lines.length - missing.length, missing, failed };
 }
 
-/** In a sentence, how far a report has come. @param {string} expected @param {string} own */
+/** In a sentence or two, how far a report has come. @param {string} expected @param {string} own */
 export function verdict(expected, own) {
   if (!own.trim()) return "";
   if (own.includes("Still to do:")) return "Your file still has TODOs; the report comes after them.";
-  const { lines, there, missing } = compare(expected, own);
-  if (!missing.length) return `All ${lines} lines of the report are there. Now compare the values.`;
-  return `${there} of ${lines} lines are there. The first one missing is: ${missing[0]}`;
+  const { lines, there, missing, failed } = compare(expected, own);
+  const far = missing.length
+    ? `${there} of ${lines} lines are there. The first one missing is: ${missing[0]}`
+    : `All ${lines} lines of the report are there.`;
+  if (failed.length) return `Yours says ✗ where this page says ✓: ${failed.join(", ")}. ${far}`;
+  return missing.length ? far : `${far} Now compare the values.`;
 }
 
 export class OwnReport extends HTMLElement {
