@@ -1,7 +1,7 @@
 // <own-report id>: the expected report, and beside it the one that the learner's own file printed.
 //
-// It improves on a recorded output. Values differ from machine to machine, so lines are compared by
-// what they say around their numbers.
+// It improves on recorded outputs, of one machine or of several. Values differ from machine to
+// machine, so lines are compared by what they say around their numbers.
 
 import { REPORTS, browserRecord, readEntries, saveEntry } from "./record.js";
 
@@ -25,11 +25,13 @@ export function compare(expected, own) {
   return { lines: lines.length, there: lines.length - missing.length, missing, failed };
 }
 
-/** In a sentence or two, how far a report has come. @param {string} expected @param {string} own */
-export function verdict(expected, own) {
+/** In a sentence or two, how far a report has come to the one that it is most like.
+ * @param {string[]} reports the expected ones @param {string} own */
+export function verdict(reports, own) {
   if (!own.trim()) return "";
   if (own.includes("Still to do:")) return "Your file still has TODOs; the report comes after them.";
-  const { lines, there, missing, failed } = compare(expected, own);
+  const compared = reports.map((expected) => compare(expected, own));
+  const { lines, there, missing, failed } = compared.reduce((best, each) => (each.there > best.there ? each : best));
   const far = missing.length
     ? `${there} of ${lines} lines are there. The first one missing is: ${missing[0]}`
     : `All ${lines} lines of the report are there.`;
@@ -51,20 +53,21 @@ export class OwnReport extends HTMLElement {
     document.removeEventListener("record-changed", this.#restore);
   }
 
-  get expected() {
-    return this.querySelector("pre")?.textContent?.trimEnd() ?? "";
+  /** What the file prints, on one machine or another. */
+  get reports() {
+    return [...this.querySelectorAll(".output pre")].map((pre) => pre.textContent ?? "");
   }
 
   #build() {
     const label = document.createElement("label");
     const name = Object.assign(document.createElement("span"), { textContent: "What yours printed" });
-    this.#text.rows = Math.max(5, this.expected.split("\n").length);
+    this.#text.rows = Math.max(5, ...this.reports.map((report) => report.trimEnd().split("\n").length));
     this.#text.placeholder = "Paste it here; it stays in your browser.";
     this.#text.addEventListener("input", () => this.#keep());
     label.append(name, this.#text);
     const status = Object.assign(document.createElement("div"), { role: "status" });
     status.append(this.#verdict);
-    this.append(label, status);
+    this.querySelector(".output")?.after(label, status);
   }
 
   #keep() {
@@ -84,6 +87,6 @@ export class OwnReport extends HTMLElement {
   /** @param {boolean} kept */
   #show(kept) {
     const warning = kept ? "" : " Your browser keeps nothing for this site, so it is gone when you leave.";
-    this.#verdict.textContent = verdict(this.expected, this.#text.value) + warning;
+    this.#verdict.textContent = verdict(this.reports, this.#text.value) + warning;
   }
 }
