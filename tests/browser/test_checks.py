@@ -698,6 +698,16 @@ def test_opened_pages_are_ticked_in_the_navigation(open_page: Opener) -> None:
     expect(ticked.filter(has_text="Start")).to_have_count(0)
 
 
+def test_a_tick_is_placed_by_its_own_link(open_page: Opener) -> None:
+    """So it stays beside its section when the list is scrolled."""
+    page = open_page()
+    page.get_by_role("link", name="To the other page").click()
+
+    ticked = page.locator(".md-nav--primary a.opened").filter(has_text="5. All kinds")
+
+    expect(ticked.first).to_have_css("position", "relative")
+
+
 def test_the_home_page_goes_on_where_the_learner_was(open_page: Opener, course: str) -> None:
     """At first it starts the lesson; once a section was opened it leads there, below any path."""
     page = open_page("")
