@@ -102,7 +102,7 @@ class Figure:
         source: Where it comes from, or what would measure it.
         kind: Measured by our job, published by others, forecast by our formula, or exact: counted
             or derived. Of a figure without a value, what it will be.
-        noisy: Whether the middle half of its samples spread over more than 15 % of its median.
+        noisy: Whether the measurement spread over more than 15 % of its median.
         low: The lower end of a forecast's band, in the base unit.
         high: Its upper end.
         band: Both ends, as a page says them; empty for everything but a forecast.
@@ -316,8 +316,7 @@ def _measured(definition: Definition, estimate: Estimate, result: Result) -> Fig
     source = f"{_detail(definition, estimate)}; {result.where}"
     if estimate.noisy:
         source = (
-            f"noisy, the middle half of the runs spreads over more than 15{quantities.SPACE}% "
-            f"of the median; {source}"
+            f"noisy, the runs spread over more than 15{quantities.SPACE}% of the median; {source}"
         )
     return Figure(
         definition.name, definition.what, estimate.value, text, source, noisy=estimate.noisy

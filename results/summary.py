@@ -59,8 +59,7 @@ class Estimate:
     Attributes:
         value: In its base unit.
         spread: Distance between the quartiles of the samples, in the same unit.
-        noisy: Whether the middle half of the samples behind it spread over more than 15 % of their
-            median.
+        noisy: Whether a measurement behind it spread over more than 15 % of its median.
         samples: How many samples it rests on; 0 if it is computed from several measurements.
         smallest: The smallest of them.
         largest: The largest of them.
