@@ -322,6 +322,16 @@ def test_a_room_is_read_again_only_after_a_change(write: Write) -> None:
         assert figure != read(room)[changed]
 
 
+def expect_refused(ask: Callable[[Path], object], room: Path, at: str, problem: str) -> None:
+    """A room is refused with the file, the line and the name of what is wrong, and with why."""
+    with pytest.raises(PublishedError) as refused:
+        ask(room)
+
+    said = str(refused.value)
+    assert said.startswith(f"{room}/{at}"), said
+    assert problem in said
+
+
 AT_MIDDLE = 'id = "middle", of'
 
 
@@ -368,12 +378,7 @@ def test_a_refused_figure_is_named_with_its_line(
     """And what would be right, or what it has that can't be."""
     room = write("topics/b_steps.toml", old, new)
 
-    with pytest.raises(PublishedError) as refused:
-        read(room)
-
-    said = str(refused.value)
-    assert said.startswith(f"{room / 'topics' / 'b_steps.toml'}:{where}: "), said
-    assert problem in said
+    expect_refused(read, room, f"topics/b_steps.toml:{where}: ", problem)
 
 
 @pytest.mark.parametrize(
@@ -399,12 +404,7 @@ def test_a_refused_division_or_figure_of_another_file_is_named(
     """A division by its rule, which has a line; what it makes has none of its own."""
     room = write("topics/a_speeds.toml", old, new)
 
-    with pytest.raises(PublishedError) as refused:
-        read(room)
-
-    said = str(refused.value)
-    assert said.startswith(f"{room / 'topics' / 'a_speeds.toml'}:{where}: "), said
-    assert problem in said
+    expect_refused(read, room, f"topics/a_speeds.toml:{where}: ", problem)
 
 
 @pytest.mark.parametrize(
@@ -480,12 +480,7 @@ def test_a_refused_source_is_named_with_its_line(
     monkeypatch.setattr(reader, "date", Today)
     room = write("sources.toml", old, new)
 
-    with pytest.raises(PublishedError) as refused:
-        read_sources(room)
-
-    said = str(refused.value)
-    assert said.startswith(f"{room / 'sources.toml'}:10: post: "), said
-    assert problem in said
+    expect_refused(read_sources, room, "sources.toml:10: post: ", problem)
 
 
 @pytest.mark.parametrize(
