@@ -2,8 +2,9 @@
 
 ``[notebook: FILE from "First heading" to "Other heading"]``, alone on a line, becomes the cells of
 an executed notebook; the two headings, each with everything below it, are left out for all of it.
-``[open in Colab: FILE]`` becomes a button where the build knows the public repository, in the
-environment variable LESSON_REPOSITORY, and nothing elsewhere: no link can be dead.
+``[open in Colab: FILE]`` becomes a button, and ``[clone this project]`` the commands that fetch it,
+where the build knows the public repository, in the environment variable LESSON_REPOSITORY.
+Elsewhere they become nothing: no link can be dead.
 """
 
 import os
@@ -24,6 +25,7 @@ from lesson_site.printed_tables import text_html
 
 SHOWN = re.compile(r'^\[notebook: (?P<file>[\w.-]+)(?: from "(?P<first>.+)" to "(?P<last>.+)")?\]$')
 COLAB = re.compile(r"^\[open in Colab: (?P<file>[\w.-]+)\]$")
+CLONE = "[clone this project]"
 REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+")
 
 
@@ -31,13 +33,15 @@ class NotebookCells(Preprocessor):
     """Put the cells of a notebook where a line names it."""
 
     def run(self, lines: list[str]) -> list[str]:
-        """Replace both kinds of lines."""
+        """Replace the lines that ask for something."""
         result: list[str] = []
         for line in lines:
             if shown := SHOWN.match(line):
                 result += self._cells(shown)
             elif colab := COLAB.match(line):
                 result += _colab(colab["file"])
+            elif line == CLONE:
+                result += _clone()
             else:
                 result.append(line)
         return result
@@ -129,13 +133,25 @@ def _output(content: dict[str, Any], where: str) -> str:
 
 def _colab(file: str) -> list[str]:
     """A link to the public copy of the notebook; nothing where there is none."""
-    repository = os.environ.get("LESSON_REPOSITORY", "")
-    if not repository:
-        return []
-    if not REPOSITORY.fullmatch(repository):
-        raise PageError(f"LESSON_REPOSITORY is {repository!r}; write it as owner/name, or unset it")
+    repository = _public_repository()
     address = f"https://colab.research.google.com/github/{repository}/blob/main/{FOLDER}/{file}"
-    return [f"[Open in Colab]({address}){{ .md-button }}"]
+    return [f"[Open in Colab]({address}){{ .md-button }}"] if repository else []
+
+
+def _clone() -> list[str]:
+    """The commands that fetch the project; none where it is not public."""
+    repository = _public_repository()
+    folder = repository.rpartition("/")[2]
+    clone = f"$ git clone https://github.com/{repository}"
+    return [clone, f"$ cd {folder}"] if repository else []
+
+
+def _public_repository() -> str:
+    """What LESSON_REPOSITORY says, as ``owner/name``, or nothing."""
+    repository = os.environ.get("LESSON_REPOSITORY", "")
+    if repository and not REPOSITORY.fullmatch(repository):
+        raise PageError(f"LESSON_REPOSITORY is {repository!r}; write it as owner/name, or unset it")
+    return repository
 
 
 class NotebookPages(Extension):

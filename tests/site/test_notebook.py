@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from nbclient.exceptions import CellExecutionError
+from selectolax.lexbor import LexborHTMLParser
 
 from lesson_site import notebooks
 from results import result_file
@@ -148,15 +149,37 @@ def test_the_lesson_leads_to_the_notebook(built_site: Path) -> None:
     assert 'href="../../notebooks/"' in page
 
 
-NOTEBOOK_PAGE = "# 1. First { #first }\n\n[open in Colab: a.ipynb]\n"
+NOTEBOOK_PAGE = """# 1. First { #first }
+
+[open in Colab: a.ipynb]
+
+```console
+[clone this project]
+$ make live
+```
+"""
+COLAB = (
+    "https://colab.research.google.com/github/some-body/les.son/blob/main/docs/notebooks/a.ipynb"
+)
 
 
 @pytest.mark.parametrize(
-    ("repository", "expected"),
-    [("", None), ("somebody/lesson", "github/somebody/lesson/blob/main/docs/notebooks/a.ipynb")],
+    ("repository", "links", "commands"),
+    [
+        ("", [], ["$ make live"]),
+        (
+            "some-body/les.son",
+            [COLAB],
+            ["$ git clone https://github.com/some-body/les.son", "$ cd les.son", "$ make live"],
+        ),
+    ],
 )
-def test_colab_is_offered_where_the_public_address_is_known(
-    copy: Copy, monkeypatch: pytest.MonkeyPatch, repository: str, expected: str | None
+def test_colab_and_a_clone_are_offered_where_the_public_address_is_known(
+    copy: Copy,
+    monkeypatch: pytest.MonkeyPatch,
+    repository: str,
+    links: list[str],
+    commands: list[str],
 ) -> None:
     """No link can be dead: without the address there is none."""
     monkeypatch.setenv("LESSON_REPOSITORY", repository)
@@ -164,10 +187,15 @@ def test_colab_is_offered_where_the_public_address_is_known(
 
     built = build(copy.root / "site", at=copy.root)
 
-    html = (copy.root / "site" / "tiny" / "01-first" / "index.html").read_text(encoding="utf-8")
     assert not built.returncode, built.stderr
-    assert (expected is None) == ("Colab" not in html)
-    assert expected is None or expected in html
+    page = LexborHTMLParser(
+        (copy.root / "site/tiny/01-first/index.html").read_text(encoding="utf-8")
+    )
+    found = [link.attributes["href"] for link in page.css("article a.md-button")]
+    shown = page.css_first("article pre code")
+    assert links == found
+    assert shown is not None
+    assert commands == shown.text().splitlines()
 
 
 @pytest.mark.parametrize(
