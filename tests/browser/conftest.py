@@ -1,7 +1,7 @@
 """Chromium on the finished site, and what it met on each page.
 
-Each page is visited once in each look (light and dark, wide and narrow); the tests ask what was
-found there. The first look starts with an empty cache, so that it counts what a first visit loads.
+Each page is visited once, with an empty cache, so that it is known what a first visit loads. It is
+looked at as it comes, light and wide, and then dark and narrow; the tests ask what was found.
 """
 
 import gzip
@@ -71,6 +71,14 @@ FLAGS = (
 )
 AXE = REPOSITORY / "node_modules" / "axe-core" / "axe.min.js"
 COMPRESSED_ALREADY = ("font/", "image/png", "image/jpeg", "image/webp", "image/avif")
+PALETTE = "document.body.dataset.mdColorScheme"
+PALETTES = {"light": "default", "dark": "slate"}
+# The page has answered to its new width, and no colour is on its way to another.
+SETTLED = """async () => {
+  for (let frame = 0; frame < 2; frame += 1) await new Promise(requestAnimationFrame);
+  for (const moving of document.getAnimations())
+    if (moving instanceof CSSTransition) moving.finish();
+}"""
 # What is expected comes in a moment; on a busy machine a moment may be long.
 expect.set_options(timeout=30_000)
 
@@ -182,21 +190,20 @@ class Visit:
     """What one visit to one page met."""
 
     status: int = 0
-    scheme: str = ""
     console: list[str] = field(default_factory=list)
     foreign: list[str] = field(default_factory=list)
     failed: list[str] = field(default_factory=list)
     stopped: list[str] = field(default_factory=list)
-    axe: list[str] = field(default_factory=list)
-    overflows: list[str] = field(default_factory=list)
     off_grid: list[str] = field(default_factory=list)
     requests: list[str] = field(default_factory=list)
     gz_bytes: int = 0
     elements: int = 0
     is_read: bool = True  # and has nothing to answer, to move or to measure
+    overflows: dict[Look, list[str]] = field(default_factory=dict)
+    axe: dict[Look, list[str]] = field(default_factory=dict)
 
 
-Visits = Callable[[str], dict[Look, Visit]]
+Visits = Callable[[str], Visit]
 
 
 def addresses() -> list[str]:
@@ -347,20 +354,15 @@ def site_without_a_gpu(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str
 
 @pytest.fixture(scope="session")
 def visits(browser: Browser, site: str) -> Visits:
-    """What was met on a page in each look; a page is visited when it is first asked for."""
-    # Opening a window costs as much as a visit, so only the look with the empty cache has its own.
-    windows = {look: new_context(browser, look).new_page() for look in EACH_PAGE_IN[1:]}
+    """What was met on a page; it is visited when it is first asked for."""
     weights: dict[str, int] = {}
 
     @cache
-    def visits_of(address: str) -> dict[Look, Visit]:
-        with new_context(browser, LOOKS[0]) as cold:
-            windows[LOOKS[0]] = cold.new_page()
-            return {
-                look: visit(windows[look], site, address, look, weights) for look in EACH_PAGE_IN
-            }
+    def visit_of(address: str) -> Visit:
+        with new_context(browser, EACH_PAGE_IN[0]) as cold:
+            return visit(cold.new_page(), site, address, weights)
 
-    return visits_of
+    return visit_of
 
 
 def new_context(browser: Browser, look: Look, *, javascript: bool = True) -> BrowserContext:
@@ -376,55 +378,56 @@ def new_context(browser: Browser, look: Look, *, javascript: bool = True) -> Bro
     return context
 
 
-def visit(page: Page, site: str, address: str, look: Look, weights: dict[str, int]) -> Visit:
-    """Load a page of the site in a window, open everything on it, and write down what happened.
+def visit(page: Page, site: str, address: str, weights: dict[str, int]) -> Visit:
+    """Load a page of the site, open everything on it, turn it, and write down what happened.
 
     Args:
-        page: The window.
+        page: A window with the first look and an empty cache.
         site: The site's address.
         address: The page's, as its end.
-        look: The window's.
         weights: What files weigh in compressed bytes, by their addresses; those that are new are
             added, since one site's pages share most of theirs.
     """
     found = Visit()
     asked: list[Request] = []
     answers: list[Response] = []
-    listeners: dict[Any, Callable[[Any], None]] = {
-        "console": lambda message: _console(message.type, message.text, found),
-        "pageerror": lambda error: found.console.append(str(error)),
-        "request": lambda request: asked.append(request),
-        "response": lambda answer: answers.append(answer),
-        # What the page before had asked for ends when the window is taken from it.
-        "requestfailed": lambda failed: found.failed.extend([failed.url] * (failed in asked)),
-    }
-    for event, listener in listeners.items():
-        page.on(event, listener)
+    page.on("console", lambda message: _console(message.type, message.text, found))
+    page.on("pageerror", lambda error: found.console.append(str(error)))
+    page.on("request", lambda request: asked.append(request))
+    page.on("response", lambda answer: answers.append(answer))
+    page.on("requestfailed", lambda failed: found.failed.append(failed.url))
     answer = page.goto(site + address, wait_until="load")
-    if look == LOOKS[0]:  # counts what is loaded late as well; half a second of silence says so
-        settled(page)
-        found.requests = [request.url.removeprefix(site) for request in map(_asked, answers)]
-        for answered in answers:
-            if answered.url not in weights:
-                weights[answered.url] = _gz_bytes(answered)
-        found.gz_bytes = sum(weights[answered.url] for answered in answers)
+    settled(page)  # counts what is loaded late as well; half a second of silence says so
     found.status = answer.status if answer else 0
-    found.failed += [f"{a.status} {a.url}" for a in answers if a.status >= 400 and a is not answer]
+    found.requests = [request.url.removeprefix(site) for request in map(_asked, answers)]
+    for answered in answers:
+        if answered.url not in weights:
+            weights[answered.url] = _gz_bytes(answered)
+    found.gz_bytes = sum(weights[answered.url] for answered in answers)
     found.elements = page.evaluate("document.querySelectorAll('*').length")
     found.is_read = not page.evaluate(ELEMENTS_OF_OURS)
-    found.scheme = page.evaluate("document.body.dataset.mdColorScheme")
-    if look == LOOKS[0]:
-        found.off_grid = page.evaluate(OFF_THE_GRID)
+    found.off_grid = page.evaluate(OFF_THE_GRID)
     page.evaluate(OPEN_ALL)
-    found.overflows = page.evaluate(OVERFLOWS)
     page.evaluate(AXE.read_text(encoding="utf-8"))
-    rules = [] if look.scheme == "light" else OF_COLORS
-    found.axe = page.evaluate(RUN_AXE, rules)
+    for look in EACH_PAGE_IN:
+        if look != EACH_PAGE_IN[0]:
+            turn(page, look)
+        found.overflows[look] = page.evaluate(OVERFLOWS)
+        rules = [] if look == EACH_PAGE_IN[0] else OF_COLORS
+        found.axe[look] = page.evaluate(RUN_AXE, rules)
     found.stopped = page.evaluate("window.__violations")
+    found.failed += [f"{a.status} {a.url}" for a in answers if a.status >= 400 and a is not answer]
     found.foreign = [request.url for request in asked if _is_foreign(request.url, site)]
-    for event, listener in listeners.items():
-        page.remove_listener(event, listener)
     return found
+
+
+def turn(page: Page, look: Look) -> None:
+    """Give a window another look, and wait until its page has answered to it."""
+    assert page.viewport_size
+    if page.viewport_size["width"] != look.width:
+        page.set_viewport_size({**page.viewport_size, "width": look.width})
+    page.evaluate(f"(palette) => {{ {PALETTE} = palette; }}", PALETTES[look.scheme])
+    page.evaluate(SETTLED)
 
 
 def settled(page: Page) -> None:

@@ -6,7 +6,7 @@ off the tests that every state of the table is asked.
 
 from playwright.sync_api import Page
 
-from tests.browser.conftest import AXE, LOOKS, OF_COLORS, OVERFLOWS, RUN_AXE
+from tests.browser.conftest import AXE, LOOKS, OF_COLORS, OVERFLOWS, PALETTE, RUN_AXE, turn
 
 STATES: dict[str, tuple[str, ...]] = {
     "compare-machine": (
@@ -127,14 +127,7 @@ STATES: dict[str, tuple[str, ...]] = {
 }
 # What palette and width decide; every other rule finds the same in all looks.
 OF_LOOKS = [*OF_COLORS, "target-size", "scrollable-region-focusable"]
-IN_LOOKS = ((LOOKS[0], "default", []), (LOOKS[-1], "slate", OF_LOOKS))
-PALETTE = "document.body.dataset.mdColorScheme"
-# The page has answered to its new width, and no colour is on its way to another.
-SETTLED = """async () => {
-  for (let frame = 0; frame < 2; frame += 1) await new Promise(requestAnimationFrame);
-  for (const moving of document.getAnimations())
-    if (moving instanceof CSSTransition) moving.finish();
-}"""
+IN_LOOKS = ((LOOKS[0], []), (LOOKS[-1], OF_LOOKS))
 
 
 def expect_accessible(page: Page, element: str, state: str, part: str = "") -> None:
@@ -152,14 +145,11 @@ def expect_accessible(page: Page, element: str, state: str, part: str = "") -> N
     size, palette = page.viewport_size, page.evaluate(PALETTE)
     assert size
     found = {}
-    for look, scheme, rules in IN_LOOKS:
-        if page.viewport_size != (wanted := {**size, "width": look.width}):
-            page.set_viewport_size(wanted)
-        page.evaluate(f"(scheme) => {{ {PALETTE} = scheme; }}", scheme)
-        page.evaluate(SETTLED)
+    for look, rules in IN_LOOKS:
+        turn(page, look)
         barriers = page.evaluate(f"(asked) => ({RUN_AXE})(...asked)", [rules, part or element])
         found[str(look)] = barriers + page.evaluate(OVERFLOWS)
     page.set_viewport_size(size)
-    page.evaluate(f"(scheme) => {{ {PALETTE} = scheme; }}", palette)
+    page.evaluate(f"(palette) => {{ {PALETTE} = palette; }}", palette)
 
     assert not any(found.values()), found

@@ -86,7 +86,7 @@ def give(page: Page, content: bytes, name: str) -> None:
 
 def test_nothing_is_loaded_before_somebody_chooses(visits: Visits) -> None:
     """A first visit stays within the budget of a page with an instrument."""
-    cold = visits(PAGE)[LOOKS[0]]
+    cold = visits(PAGE)
 
     assert MOST_KB >= cold.gz_bytes / 1000, cold.requests
     assert MOST_REQUESTS >= len(cold.requests), cold.requests
@@ -258,7 +258,7 @@ def test_a_page_whose_charts_alone_forecast_follows_the_card(
 
 def test_a_page_that_shows_forecasts_loads_nothing_for_the_card(visits: Visits) -> None:
     """Its list is there without a script, which comes with the first choice."""
-    assert not [each for each in visits(LESSON)[LOOKS[0]].requests if "reader-card" in each]
+    assert not [each for each in visits(LESSON).requests if "reader-card" in each]
 
 
 def test_the_crossing_follows_card_and_host(forecast: Page) -> None:

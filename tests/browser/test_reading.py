@@ -9,7 +9,16 @@ from playwright.sync_api import Browser, Page, expect
 
 from lesson_site.postbuild.documents import read_documents
 from lesson_site.postbuild.sizes import WITHOUT_BUDGET
-from tests.browser.conftest import LOOKS, addresses, new_context, settled
+from tests.browser.conftest import (
+    EACH_PAGE_IN,
+    LOOKS,
+    PALETTE,
+    PALETTES,
+    Look,
+    addresses,
+    new_context,
+    settled,
+)
 from tests.browser.states import expect_accessible
 
 CLOSED = {"disabled": "", "aria-disabled": "true"}
@@ -70,6 +79,20 @@ def test_code_and_formulas_need_no_javascript(page_without_javascript: Page, sit
 
     assert page.locator(".compare pre").first.is_visible()
     assert 0 == page.locator(".arithmatex:not(:has(math))").count()
+
+
+@pytest.mark.parametrize("look", EACH_PAGE_IN, ids=lambda look: look.scheme)
+def test_the_palette_is_the_systems(browser: Browser, site: str, look: Look) -> None:
+    """From the first moment and on the next page, until the reader chooses."""
+    with new_context(browser, look) as context:
+        page = context.new_page()
+        page.goto(f"{site}gpu-training/device-mismatch/", wait_until="commit")
+        page.locator("article").first.wait_for(state="attached")
+        first = page.evaluate(PALETTE)
+        page.locator(".md-footer__link--next").click()
+        page.wait_for_url("**/device-aware-loop/")
+
+        assert [PALETTES[look.scheme]] * 2 == [first, page.evaluate(PALETTE)]
 
 
 def test_the_search_costs_nothing_until_it_is_asked(page: Page, site: str) -> None:
