@@ -6,7 +6,7 @@
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
@@ -36,6 +36,7 @@ PUBLISHED = "published."  # how the names of what others measured begin
 FORECAST = f"{forecasts.PREFIX}."  # and those of what our formula gives
 NAMED_FIGURE = re.compile(r"\[\[[^\[\]\s]+\]\]")  # an argument that is another figure
 FIXED = ("computed", "cited", "recorded")
+NOT_COMPUTED = (ImportError, AttributeError, TypeError, ValueError, LookupError, ArithmeticError)
 NOT_MEASURED = "not measured yet"
 Kind = Literal["measured", "published", "forecast", "exact"]
 
@@ -169,7 +170,7 @@ class Store:
         if name == reader_card.NAME:
             return _first_card(name)
         if name.startswith(FORECAST):
-            return replace(_forecast(reader_card.on_card(name, reader_card.FIRST)), name=name)
+            return _forecast(name)
         definition = self._definition(name)
         if definition.kind in FIXED:
             return self._fixed(definition)
@@ -239,11 +240,11 @@ class Store:
         arguments |= {key: figure.value for key, figure in used.items() if figure}
         try:
             value = getattr(import_module(module), function)(**arguments)
-        except (ImportError, AttributeError, TypeError, ValueError) as problem:
+            text = quantities.write(value, definition.unit)
+        except NOT_COMPUTED as problem:
             raise FigureError(
                 f"{definition.name} cannot be computed by {target}: {problem}"
             ) from None
-        text = quantities.write(value, definition.unit)
         source = f"computed by {function} in {module.replace('.', '/')}.py"
         kinds = {figure.kind for figure in figures} - {"exact"}
         if len(kinds) > 1:
@@ -278,7 +279,7 @@ class Store:
 def _forecast(name: str) -> Figure:
     """What a counted step takes on a card; memory is counted, and so exact."""
     try:
-        found = forecasts.figure(name)
+        found = forecasts.figure(reader_card.on_card(name, reader_card.FIRST))
     except forecasts.ForecastError as problem:
         raise FigureError(str(problem)) from None
     if found.low == found.high:
@@ -366,7 +367,7 @@ def _recorded(definition: Definition) -> Figure:
         raise FigureError(
             f"the recording of {target} has no number at {way} ({problem!r})"
         ) from None
-    exact = definition.fields.get("exact", False)
+    exact = definition.fields.get("exact")
     if exact and spread:
         raise FigureError(f"{definition.name} is said to be exact, and its recording moved")
     source = recording.caption.removesuffix(".")

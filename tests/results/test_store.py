@@ -1,24 +1,24 @@
 """What the store takes from its sources, and what it says where they lack something."""
 
 import json
+import re
 import shutil
-from dataclasses import replace
+from dataclasses import astuple, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from results import cases, published, reader_card, recorded
+from results import cases, published, quantities, reader_card, recorded
 from results.catalogue import Definition
 from results.entry import entry as made_entry
 from results.held_digits import Range
 from results.recorded import Recording, RecordingError
+from results.result_file import with_figures
 from results.store import (
     CASES,
     CATALOGUE,
-    CITATIONS,
     NOT_MEASURED,
-    RESULTS,
     FigureError,
     Result,
     Store,
@@ -91,7 +91,8 @@ def test_a_citation_gives_its_value_and_where_it_was_read() -> None:
     """With the address and the day where it has one, and in the digits of its source."""
     figure = cited(ENTRY | {"url": "https://maker.example/card"}).figure("card.memory")
 
-    assert "published" == figure.kind
+    assert ("card.memory", "memory of a card") == (figure.name, figure.what)
+    assert (24e9, "published") == (figure.value, figure.kind)
     assert "A maker, a card, https://maker.example/card, read on 2026-11-21" == figure.source
     assert figure.text.startswith("24")
     assert "A maker, a card" == cited(ENTRY).figure("card.memory").source
@@ -249,6 +250,7 @@ def test_times_that_are_compared_come_from_one_file() -> None:
     definitions = seconds("ladder:cpu_textbook", "matmul:n_64.cpu")
     store = Store(definitions, sort_results([together, alone]))
 
+    assert [alone] == store.machines()
     assert 8.0 == store.figure("ladder.cpu_textbook").value
     assert {"ladder.cpu_textbook": 8.0, "matmul.n_64.cpu": 1.0} == store.values(
         definition.name for definition in definitions
@@ -275,6 +277,7 @@ def test_values_of_several_figures_come_from_the_first_machine_that_has_all() ->
     assert store.values(["mnist_epoch.cpu", "tiny_epoch.none"]) is None
     assert store.values(["plan", "xl"]) is None
     assert {} == store.values([])
+    assert 2.0 == store.figure("mnist_epoch.cuda").value
 
 
 def test_a_recorded_value_that_nobody_printed_leaves_no_values(
@@ -289,7 +292,7 @@ def test_a_recorded_value_that_nobody_printed_leaves_no_values(
 def test_a_store_of_browsers_has_no_other_machine() -> None:
     """And the other way round; both know every name and citation."""
     browser = replace(CPU_ONLY, provenance=raced()["provenance"])
-    store = Store(seconds("mnist_epoch:cpu"), [CPU_ONLY, browser], {"card": ENTRY})
+    store = Store(seconds("mnist_epoch:cpu"), iter([CPU_ONLY, browser]), {"card": ENTRY})
 
     assert [browser] == store.only(in_browser=True).machines()
     assert [CPU_ONLY] == store.only(in_browser=False).machines()
@@ -322,8 +325,9 @@ def test_a_forecast_has_a_band_and_what_is_counted_has_none() -> None:
     assert "forecast.mnist_64.float32.card.time" == time.name
     assert replace(time, name=first.name) == first
     assert ("forecast", "exact") == (time.kind, memory.kind)
+    assert ("forecast", False, time.low, time.high, time.band) == astuple(time)[-5:]
     assert time.low < time.value < time.high
-    assert " to " in time.band
+    assert quantities.write_band(time.low, time.high, "s") == time.band
     assert time.what.startswith("seconds of a step: ")
     assert time.source.startswith("forecast from the ")
     assert time.text.endswith("s")
@@ -391,6 +395,14 @@ def test_a_function_of_results_may_compute_a_figure() -> None:
     assert "computed by times_the_arithmetic in results/forecasts.py" == figure.source
 
 
+def test_a_function_may_need_no_argument_and_count() -> None:
+    """What it gives is a number like all others, and a notebook writes it so."""
+    fields = {"computed": "mission.worked:flop_per_token"}
+    figure = Store([Definition("x", "-", "computed", "count", fields)]).figure("x")
+
+    assert ("10273545600.0", "10,273,545,600") == (repr(figure.value), figure.text)
+
+
 @pytest.mark.parametrize(
     ("target", "arguments"),
     [
@@ -398,10 +410,13 @@ def test_a_function_of_results_may_compute_a_figure() -> None:
         ("mission.worked:nothing", {}),
         ("mission.worked:parameters", {"weight": "exact"}),
         ("results.forecasts:times_the_arithmetic", {"of": "mnist", "than": "mnist"}),
+        ("results.accuracy:gain_count", {"group": "nobody"}),
+        ("device_days", {"flop": 1.0, "flop_per_s": 0.0}),
+        ("device_days", {"flop": float("inf"), "flop_per_s": 1.0}),
     ],
 )
-def test_what_cannot_be_computed_is_named(target: str, arguments: dict[str, str]) -> None:
-    """A module, a function or an argument that is not there, and one that is refused."""
+def test_what_cannot_be_computed_is_named(target: str, arguments: dict[str, object]) -> None:
+    """What is not there, what is refused, a zero below the line, and what is no number."""
     fields = {"computed": target, "arguments": arguments}
 
     with pytest.raises(FigureError, match=f"^x cannot be computed by {target}: ."):
@@ -467,11 +482,18 @@ def test_what_nobody_measured_says_what_measures_it() -> None:
     """The race for a browser's, the job for all others, with every case that it takes."""
     time, raced = seconds("mnist_epoch:cpu", "race:cpu")
     derived = Definition("d", "-", "derived", "times", {"derived": "-", "case": "ladder"})
-    store = Store([time, replace(raced, in_browser=True), derived])
+    cuda = replace(time, name="cuda", devices=("cuda",))
+    plan = Definition("plan", "-", "planned", "s", {"planned": "M99"})
+    store = Store([time, replace(raced, in_browser=True), derived, cuda, plan])
 
     cases_of = " ".join(f"--case {case}" for case in derived.needs)
     assert 1 < len(derived.needs)
+    assert not store.figure("d").known
     assert f"`python -m benchmarks run {cases_of}` measures it" == store.figure("d").source
+    assert (
+        "`python -m benchmarks run --case mnist_epoch` on a machine with a CUDA GPU measures it"
+    ) == store.figure("cuda").source
+    assert "M99 will measure it" == store.figure("plan").source
     assert "the race on the page “Race your GPU” measures it" in store.figure("race.cpu").source
     assert ("mnist_epoch.cpu", "a time", None, NOT_MEASURED) == (
         store.figure("mnist_epoch.cpu").name,
@@ -481,56 +503,81 @@ def test_what_nobody_measured_says_what_measures_it() -> None:
     )
 
 
+def test_a_measured_figure_has_the_digits_that_its_runs_support() -> None:
+    """One whose runs lie far apart says so before all else."""
+    time = seconds("mnist_epoch:cpu")
+    noisy = result({"mnist_epoch": {"cpu": entry(8.0, 4.0)}}, gpu="A GPU")
+    steady, moved = (Store(time, [of]).figure("mnist_epoch.cpu") for of in (CPU_ONLY, noisy))
+
+    assert (False, f"8.0{SPACE}s", "measured") == (steady.noisy, steady.text, steady.kind)
+    assert f"median of 5 runs, 7.70{SPACE}s to 8.30{SPACE}s; {CPU_ONLY.where}" == steady.source
+    assert (True, f"8{SPACE}s") == (moved.noisy, moved.text)
+    assert moved.source.startswith("noisy, ")
+    assert moved.source.endswith(f"; median of 5 runs, 4.00{SPACE}s to 12.0{SPACE}s; {noisy.where}")
+
+
 @pytest.fixture
-def repository(tmp_path: Path) -> Path:
-    """A folder with the cases of ours, one figure beside theirs, and two citations."""
-    (tmp_path / CITATIONS).mkdir(parents=True)
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with the cases of ours, two figures beside theirs, and two citations.
+
+    The system lists its files in an order of its own, and one citation is called as figures are.
+    """
+    listed = Path.glob
+    monkeypatch.setattr(Path, "glob", lambda *of: sorted(listed(*of), reverse=True))
+    (tmp_path / "results/cited").mkdir(parents=True)
     (tmp_path / CATALOGUE).mkdir()
     shutil.copy(CASES, tmp_path / CASES)
     cards = '[a]\nvalue = 24e9\nunit = "gigabytes"\nsource = "Größe"\n'
-    (tmp_path / CITATIONS / "cards.toml").write_text(cards, encoding="utf-8")
-    other = '[b]\nvalue = 8e9\nunit = "gigabytes"\nsource = "another"\n'
-    (tmp_path / CITATIONS / "others.toml").write_text(other, encoding="utf-8")
+    (tmp_path / "results/cited" / "cards.toml").write_text(cards, encoding="utf-8")
+    other = '[figure]\nvalue = 8e9\nunit = "gigabytes"\nsource = "another"\n'
+    (tmp_path / "results/cited" / "others.toml").write_text(other, encoding="utf-8")
     figure = '[figure."card.memory"]\nwhat = "x"\ncited = "a"\nunit = "gigabytes"\n'
+    figure += '[figure.growth]\nwhat = "y"\n'
+    figure += 'ratio = ["tiny_epoch:samples_200.cpu", "tiny_epoch:samples_100.cpu"]\n'
     (tmp_path / CATALOGUE / "cards.toml").write_text(figure, encoding="utf-8")
     return tmp_path
 
 
 def test_a_repository_is_read_once(repository: Path) -> None:
-    """The store is the same until a file changes: catalogue, citations, results in their order."""
-    for name, quick in (("a", True), ("b", False)):
-        path = repository / RESULTS / "cpu-2-cores" / f"{name}.json"
+    """The store is the same until a file changes: catalogue, citations, results in their order.
+
+    They have the figures of its own catalogue.
+    """
+    listed = read_catalogue([repository / CATALOGUE / "cards.toml"], repository / CASES)
+    for name, quick in (("a", True), ("b", False), ("c", False)):
+        path = repository / "benchmarks/results/cpu-2-cores" / f"{name}.json"
         path.parent.mkdir(parents=True, exist_ok=True)
-        content = good()
+        content = with_figures(good(), {definition.name: definition for definition in listed})
         content["provenance"]["quick"] = quick
         path.write_text(json.dumps(content), encoding="utf-8")
 
     store = open_store(repository)
 
     assert store is open_store(repository)
-    assert ["cpu-2-cores/b.json"] == [found.file for found in store.results]
+    assert ["cpu-2-cores/b.json", "cpu-2-cores/c.json"] == [found.file for found in store.results]
+    assert pytest.approx(0.002 / 0.0011) == store.figure("growth").value
     assert 0.0011 == store.figure("tiny_epoch.samples_100.cpu").value
     assert f"24.0{SPACE}GB" == store.figure("card.memory").text
     assert "Größe" == store.figure("card.memory").source
-    assert {"a", "b"} == store.citations.keys()
+    assert {"a", "figure"} == store.citations.keys()
 
 
 def test_a_repository_without_its_cases_is_refused(repository: Path) -> None:
-    """The file is named."""
+    """The file is named, and one that is damaged too."""
+    (repository / CASES).write_text("{", encoding="utf-8")
+    with pytest.raises(FigureError, match=f"^{re.escape(str(repository / CASES))} is damaged"):
+        open_store(repository)
+
     (repository / CASES).unlink()
 
     with pytest.raises(FigureError, match=r"can't read .*cases\.json: No such file"):
         open_store(repository)
 
 
-def test_a_fact_that_is_cited_twice_is_named(
-    repository: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_fact_that_is_cited_twice_is_named(repository: Path) -> None:
     """With the file that cites it once more by its name, however the system lists them."""
-    listed = Path.glob
-    monkeypatch.setattr(Path, "glob", lambda *of: sorted(listed(*of), reverse=True))
-    path = repository / CITATIONS / "twice.toml"
-    path.write_text("[c]\n[b]\n[a]\n", encoding="utf-8")
+    path = repository / "results/cited" / "twice.toml"
+    path.write_text("[c]\n[figure]\n[a]\n", encoding="utf-8")
 
     with pytest.raises(FigureError, match=r"twice\.toml cites 'a', which another file here cites"):
         open_store(repository)
@@ -539,7 +586,7 @@ def test_a_fact_that_is_cited_twice_is_named(
 @pytest.mark.parametrize("text", [b"a = [", b"a = '\xff'", None])
 def test_citations_that_cannot_be_read_are_named(text: bytes | None, repository: Path) -> None:
     """No TOML, no text, and no file at all."""
-    path = repository / CITATIONS / "broken.toml"
+    path = repository / "results/cited" / "broken.toml"
     if text is None:
         path.mkdir()
     else:
@@ -573,7 +620,10 @@ def test_a_catalogue_that_is_not_there_is_named(tmp_path: Path) -> None:
 def test_a_result_file_gives_what_it_has_and_when_the_last_part_was_measured(
     tmp_path: Path,
 ) -> None:
-    """With each part that was skipped, and why; a file of no case has no moment."""
+    """With each part that was skipped, and why; a file of no case has no moment.
+
+    Of an entry the given catalogue says at which sizes it was measured.
+    """
     content = good()
     parts = content["cases"]["tiny_epoch"]
     parts["samples_200"]["finished"] = "2026-11-21T15:00Z"
@@ -590,6 +640,9 @@ def test_a_result_file_gives_what_it_has_and_when_the_last_part_was_measured(
     assert "cpu-2-cores/a.json" == found.file
     assert {"tiny_epoch": {"late": "no GPU"}} == found.skipped
     assert "2026-11-21T15:00Z" == found.finished
+
+    others = {d.name: replace(d, member={"samples": 7}) for d in read_catalogue()}
+    assert {"samples": 7} == read_result(path, others).cases["tiny_epoch"]["samples_100.cpu"].at
 
     path.write_text(json.dumps({**content, "cases": {}, "figures": {}}), encoding="utf-8")
     assert "" == read_result(path).finished
@@ -615,9 +668,9 @@ def test_a_file_that_names_a_contributor_is_none_of_ours(tmp_path: Path) -> None
 
 def test_a_run_of_half_of_the_cases_is_a_partial_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """And one of more than half is preferred to it, however old it is."""
-    monkeypatch.setattr(cases, "names", lambda: ("a", "b", "c", "d"))
-    full = result({"a": {}, "b": {}, "c": {}}, date="2026-11-19")
-    half = result({"a": {}, "b": {}}, date="2026-11-20")
+    monkeypatch.setattr(cases, "names", lambda: tuple("abcdef"))
+    full = result({case: {} for case in "abcd"}, date="2026-11-19")
+    half = result({case: {} for case in "abc"}, date="2026-11-20")
     newer = result({"a": {}})
 
     assert [full, newer, half] == sort_results([half, full, newer])
