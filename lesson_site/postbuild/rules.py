@@ -47,10 +47,20 @@ MADE_FOR = {
     "md-tooltip": WITH_TOOLTIPS,
     "md-version": r""""version": *\{""",
 }
-# The theme's script marks the body with it for a moment whenever it sets the colours, first of all
-# while a page loads. A rule for all that is in the body then has the browser compute the style of
-# each element twice more; without it, links fade when a reader changes the colours.
-COSTLY = "[data-md-color-switching]"
+# A rule for anything at all that is in something, or after it, has the browser compute the style of
+# each element of a page anew whenever a script changes a class or adds an element:
+# - The theme's script marks the body while it sets the colours, first of all while a page loads.
+#   Without the rule for that, links fade when a reader changes the colours.
+# - What has no class is asked for whenever a class changes, of the whole page too. A cell of
+#   Markdown holds no block, whose margin such a rule takes away.
+# - What follows a table or a heading is asked for wherever anything is added. The theme's script
+#   puts each table into a box, and without scripts the margin of the text itself is left; a heading
+#   right after another has the room of any heading.
+COSTLY = re.compile(
+    r"\[data-md-color-switching\]|table:not\(\[class\]\)(?:\s*\+\s*\*| t[dh]\s*>\s*:)|h2\s*\+\s*h3"
+)
+# Said of the only element that there can be, a rule costs nothing.
+WIDE = (".tabbed-labels>:", ".tabbed-labels>label:")
 TAB = re.compile(r"\.tabbed-set>input:nth-child\((\d+)\)")
 TAB_NAME = re.compile(r"""<input\b[^>]*\bname=["']?(__tabbed_[\w-]+)""")
 # Scripts join some names from two parts, the first of which ends so: `tabbed-control--` and `next`.
@@ -181,7 +191,7 @@ def drop_unmatched_rules(site: Path) -> None:
     scripts = _texts(site, *SCRIPTS, *OUR_SCRIPTS)
     pages = _texts(site, "**/*.html")
     known = Known(pages, scripts, _texts(site, DATA))
-    short = {path: matched(css, known) for path, css in sheets.items()}
+    short = {path: matched(css.replace(*WIDE), known) for path, css in sheets.items()}
     elsewhere = {name for text in scripts for name in PROPERTY.findall(text)}
     elsewhere -= {name for name in elsewhere if name.removeprefix("--").startswith(known.unmade)}
     elsewhere.update(
@@ -225,7 +235,7 @@ def matched(css: str, known: Known) -> str:
 
     def kept(rule: Rule) -> str:
         selectors = [
-            one for one in selectors_of(rule) if COSTLY not in one and known.may_match(one)
+            one for one in selectors_of(rule) if not COSTLY.search(one) and known.may_match(one)
         ]
         return f"{','.join(selectors)}{{{rule.body}}}" if selectors else ""
 

@@ -67,6 +67,8 @@ def test_a_rule_that_something_may_match_stays(rule: str) -> None:
         ("ul.grid{color:red}", ""),
         (".sought{color:red}", ""),
         ("[data-md-color-switching] *,.grid{top:0}", ".grid{top:0}"),
+        ("table:not([class])+*,.grid,h2+h3{top:0}", ".grid{top:0}"),
+        ("table:not([class]) td>:first-child{top:0}", ""),
         ("[dir=rtl] .grid{color:red}", ""),
         ("[data-scheme=slate]{color:red}", ""),
         ("[data-state=narrow]{color:red}", ""),
