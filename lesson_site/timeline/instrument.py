@@ -55,7 +55,8 @@ def timeline(source: str, options: Options, md: Markdown) -> str:
         f'<div class="timeline-says" data-kind="forecast">{said}</div></div>'
         f'<div class="timeline-try">{_button("back", "Previous block")}'
         f"{_button('next', 'Next block')}{_button('play', 'Play')}</div>"
-        f'<p class="timeline-block timeline-try" role="status"></p>'
+        '<p class="timeline-block timeline-try" role="status">Press a block of the picture, or go '
+        "from one to the next, and read here what happens in it.</p>"
         f'<details class="timeline-try"><summary>Choose everything yourself</summary>'
         f"{_controls(choice)}</details></training-timeline></div>"
     )

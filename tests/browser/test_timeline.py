@@ -80,10 +80,16 @@ def test_every_block_can_be_walked_to(lesson: Page) -> None:
 
 
 def test_a_block_that_is_pressed_says_what_it_is(lesson: Page) -> None:
-    """The first one, in which Python prepares a batch."""
-    lesson.locator('[data-block="0"]').click()
+    """The first one, in which Python prepares a batch; before it and after another choice, how."""
+    said = lesson.locator(".timeline-block")
+    hint = said.inner_text()
+    assert hint.strip()
 
-    expect(lesson.locator(".timeline-block")).to_contain_text("Python prepares a batch")
+    lesson.locator('[data-block="0"]').click()
+    expect(said).to_contain_text("Python prepares a batch")
+
+    lesson.locator("[data-do=move]").press("Enter")
+    expect(said).to_have_text(hint)
 
 
 def test_everything_can_be_chosen(lesson: Page) -> None:

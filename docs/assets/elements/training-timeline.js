@@ -26,8 +26,11 @@ export class TrainingTimeline extends HTMLElement {
   /** Which block is told of, from 0; none at first. */
   #at = -1;
   #playing = 0;
+  /** What stands where a block is told of, while none is. */
+  #hint = "";
 
   connectedCallback() {
+    this.#hint ||= part(this, ".timeline-block", HTMLElement).textContent ?? "";
     this.addEventListener("change", this.#onChange);
     this.addEventListener("click", this.#onClick);
     addEventListener("card-changed", this.#onCard);
@@ -132,7 +135,7 @@ export class TrainingTimeline extends HTMLElement {
     );
     part(this, "[data-do=move]", HTMLButtonElement).textContent = nextMove(payload, choice).question;
     part(this, ".timeline-moved", HTMLElement).textContent = "";
-    this.#say("");
+    this.#say(this.#hint);
   };
 
   /** With the data on the GPU there is no loader, and no copy. */
@@ -155,7 +158,8 @@ export class TrainingTimeline extends HTMLElement {
 
   /** @param {string} text */
   #say(text) {
-    part(this, ".timeline-block", HTMLElement).textContent = text;
+    const says = part(this, ".timeline-block", HTMLElement);
+    if (says.textContent !== text) says.textContent = text; // what stays is not read aloud again
   }
 
   /** Let time pass over the picture. */
