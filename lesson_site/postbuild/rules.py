@@ -59,8 +59,8 @@ MADE_FOR = {
 COSTLY = re.compile(
     r"\[data-md-color-switching\]|table:not\(\[class\]\)(?:\s*\+\s*\*| t[dh]\s*>\s*:)|h2\s*\+\s*h3"
 )
-# Said of the only element that there can be, a rule costs nothing.
-WIDE = (".tabbed-labels>:", ".tabbed-labels>label:")
+# Said of the only elements that there can be, a rule costs nothing.
+NARROWED = {"labels>:": "labels>label:", "content>:": "content>.tabbed-block:"}
 TAB = re.compile(r"\.tabbed-set>input:nth-child\((\d+)\)")
 TAB_NAME = re.compile(r"""<input\b[^>]*\bname=["']?(__tabbed_[\w-]+)""")
 # Scripts join some names from two parts, the first of which ends so: `tabbed-control--` and `next`.
@@ -191,7 +191,7 @@ def drop_unmatched_rules(site: Path) -> None:
     scripts = _texts(site, *SCRIPTS, *OUR_SCRIPTS)
     pages = _texts(site, "**/*.html")
     known = Known(pages, scripts, _texts(site, DATA))
-    short = {path: matched(css.replace(*WIDE), known) for path, css in sheets.items()}
+    short = {path: matched(narrowed(css), known) for path, css in sheets.items()}
     elsewhere = {name for text in scripts for name in PROPERTY.findall(text)}
     elsewhere -= {name for name in elsewhere if name.removeprefix("--").startswith(known.unmade)}
     elsewhere.update(
@@ -228,6 +228,13 @@ def join_sheets(site: Path) -> None:
             write_whole(page, link.sub("", html))
     for sheet in sheets:
         sheet.unlink()
+
+
+def narrowed(css: str) -> str:
+    """A style sheet whose rules for tabs ask for nothing but tabs."""
+    for wide, narrow in NARROWED.items():
+        css = css.replace(f".tabbed-{wide}", f".tabbed-{narrow}")
+    return css
 
 
 def matched(css: str, known: Known) -> str:

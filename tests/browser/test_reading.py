@@ -199,6 +199,35 @@ def test_a_closed_button_looks_the_same_under_the_pointer(
     assert before == button.evaluate(looks)
 
 
+@pytest.mark.parametrize(
+    ("change", "share"),
+    [
+        ("document.querySelector('article pre').append(document.createElement('nav'))", 0.01),
+        ("document.documentElement.classList.add('a-mark')", 0.5),
+    ],
+    ids=["a button in code", "a class of the page"],
+)
+def test_a_small_change_has_little_styled_again(
+    browser: Browser, site: str, change: str, share: float
+) -> None:
+    """One rule for anything after something is enough to have all of a page styled again."""
+    with new_context(browser, LOOKS[0]) as context:
+        page = context.new_page()
+        page.goto(f"{site}mission/the-model/")
+        settled(page)
+        elements = page.evaluate("document.querySelectorAll('*').length")
+        browser.start_tracing(page=page, categories=TRACED)
+        page.evaluate(f"{{ {change}; document.body.offsetWidth; }}")
+        events = json.loads(browser.stop_tracing())["traceEvents"]
+    styled = [
+        event["args"]["elementCount"]
+        for event in events
+        if (event["name"], event["ph"]) == ("UpdateLayoutTree", "X")
+    ]
+
+    assert 0 < max(styled) < share * elements, styled
+
+
 def blocking_ms(browser: Browser, address: str, script: str = "") -> float:
     """What the long tasks of a first visit take beyond what a reader does not notice.
 

@@ -10,7 +10,7 @@ import material
 from playwright.sync_api import Page
 
 from lesson_site.postbuild.minify import minify_css
-from lesson_site.postbuild.rules import COSTLY, WIDE
+from lesson_site.postbuild.rules import COSTLY, narrowed
 from tests.browser.conftest import settled
 from tests.building import REPOSITORY
 
@@ -58,7 +58,7 @@ class Sheet:
         self.page = page
         names = ("main.*.min.css", "palette.*.min.css")
         sheets = [next(WHOLE.glob(name)).read_text(encoding="utf-8") for name in names]
-        self.whole = "".join(sheets).replace(*WIDE)
+        self.whole = narrowed("".join(sheets))
         self.handed_out: list[str] = page.evaluate(SELECTORS)
         for one in page.evaluate(SELECTORS, minify_css(OURS.read_text(encoding="utf-8"))):
             self.handed_out.remove(one)
