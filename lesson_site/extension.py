@@ -13,7 +13,8 @@ from markdown.treeprocessors import Treeprocessor
 from lesson_site.errors import PageError
 from lesson_site.page import current_page
 
-OUR_FENCE = re.compile(r"^(?P<head>\s*`{3,}\s*lesson-[a-z]+)(?P<options>.*)$")
+OUR_FENCE = re.compile(r"^(?P<head>\s*`{3,}\s*lesson-(?P<kind>[a-z]+))(?P<options>.*)$")
+CLOSING = re.compile(r"^\s*`{3,}\s*$")
 PYTHON_FENCE = re.compile(r"^\s*(`{3,}|~{3,})\s*(\{[^}]*\.)?(python|py|python3|pycon)\b")
 
 
@@ -21,10 +22,11 @@ class LineNumbers(Preprocessor):
     """Tell each of our fences the line on which it is, and refuse Python typed by hand."""
 
     def run(self, lines: list[str]) -> list[str]:
-        """Add ``line="…"`` to our fences' first lines."""
+        """Add ``line="…"`` to our fences' first lines, and ``after="code"`` to code's output."""
         page = current_page(self.md)
         offset = _lines_before(page.source, lines)
         result = []
+        kind, inside = "", False  # of the last fence, if nothing but empty lines came after it
         for number, line in enumerate(lines, start=offset + 1):
             if PYTHON_FENCE.match(line):
                 raise PageError(
@@ -32,7 +34,16 @@ class LineNumbers(Preprocessor):
                     "lesson_code and show it with a lesson-code fence"
                 )
             fence = OUR_FENCE.match(line)
-            result.append(f'{fence["head"]}{fence["options"]} line="{number}"' if fence else line)
+            if fence:
+                after = ' after="code"' if (kind, fence["kind"]) == ("code", "output") else ""
+                result.append(f'{fence["head"]}{fence["options"]}{after} line="{number}"')
+                kind, inside = fence["kind"], True
+                continue
+            result.append(line)
+            if inside:
+                inside = not CLOSING.match(line)
+            elif line.strip():
+                kind = ""
         return result
 
 

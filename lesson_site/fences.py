@@ -110,14 +110,16 @@ def code(source: str, options: Options, md: Markdown) -> str:
     return f'<figure class="code"{runs}>{html}{prints}<figcaption>{caption}</figcaption></figure>'
 
 
-@fence(of=True, device=False)
+@fence(of=True, device=False, after=False)
 def output(source: str, options: Options, md: Markdown) -> str:
     """What a snippet printed when it was last recorded.
 
     ``of`` names module and function; ``device`` is ``cpu`` unless it says ``cuda``. Of a GPU's that
     nobody has recorded it says which command records it. The body has the heads of tables, a line
     for each, as in ``| weight | off by, %``; without it the text is shown as it was printed.
+    ``after`` is added right after code, to which its output is closer than to anything else.
     """
+    name = "output of-code" if "after" in options else "output"
     device = options.get("device", "cpu")
     if device not in ("cpu", "cuda"):
         raise PageError(f"device is {device!r}; it must be cpu or cuda")
@@ -129,17 +131,19 @@ def output(source: str, options: Options, md: Markdown) -> str:
     runs = f' data-runs="{escape(options["of"])}"'  # where the page is served live, it can
     if recording is None:
         return (
-            f'<figure class="output not-measured"{runs}><p>On a GPU, '
+            f'<figure class="{name} not-measured"{runs}><p>On a GPU, '
             f"<code>python -m lesson_site record {escape(options['of'])} --device cuda</code> "
             "records here what it prints.</p></figure>"
         )
     text = recording.shown.rstrip()
     shown = printed_tables.text_html(text)
     if heads := printed_tables.read_heads(source):
-        name = options["of"].partition(":")[2]
-        shown = printed_tables.to_html(printed_tables.parts_of(text, heads), f"Printed by {name}")
+        printer = options["of"].partition(":")[2]
+        shown = printed_tables.to_html(
+            printed_tables.parts_of(text, heads), f"Printed by {printer}"
+        )
     return (
-        f'<figure class="output"{runs}>{shown}'
+        f'<figure class="{name}"{runs}>{shown}'
         f"<figcaption>{_printed_by(options['of'], md)} {escape(recording.caption)}</figcaption>"
         "</figure>"
     )

@@ -93,13 +93,16 @@ def _cell(name: str, html: str, cell: dict[str, Any], site: Path) -> Iterator[st
     about = cell["metadata"]
     code = CODE.search(html)
     prompt = PROMPT.search(html)
+    first = "output"
     if any(tag.startswith(MACHINERY) for tag in about.get("tags", [])):
         yield _folded(name, "".join(cell["source"]))
     elif code and prompt:
         yield _code(name, code[1], prompt[1])
-    for output in OUTPUT.finditer(html):
+        first = "output of-code"
+    for number, output in enumerate(OUTPUT.finditer(html)):
         if output["text"] is not None:
-            yield f'<figure class="output">{text_html(unescape(output["text"]).rstrip())}</figure>'
+            shown = text_html(unescape(output["text"]).rstrip())
+            yield f'<figure class="{"output" if number else first}">{shown}</figure>'
         elif output["picture"]:
             yield _picture(base64.b64decode(output["picture"]), about.get("alt", ""), site)
         else:

@@ -107,6 +107,20 @@ def test_a_recorded_output_is_shown_with_where_it_comes_from(markdown: Markdown)
     assert "Recorded on A processor, PyTorch 2.15, 2026-01-02." in html
 
 
+@pytest.mark.parametrize(
+    ("between", "expected"),
+    [("", "output of-code"), ("\n", "output of-code"), ("Some text.\n\n", "output")],
+)
+def test_an_output_is_closer_to_its_code_than_to_other_things(
+    markdown: Markdown, between: str, expected: str
+) -> None:
+    """Right after code it has a class of its own."""
+    code = '```lesson-code show="tiny/after.py:loop"\n```\n'
+    html = markdown.convert(f'{code}{between}```lesson-output of="tiny/prints:print_it"\n```')
+
+    assert f'<figure class="{expected}"' in html
+
+
 def test_an_output_that_no_gpu_has_made_says_so(markdown: Markdown) -> None:
     """The page tells the reader, and how it can be recorded."""
     html = markdown.convert('```lesson-output of="tiny/prints:print_it" device="cuda"\n```')
