@@ -204,8 +204,13 @@ def test_a_closed_button_looks_the_same_under_the_pointer(
     [
         ("document.querySelector('article pre').append(document.createElement('nav'))", 0.01),
         ("document.documentElement.classList.add('a-mark')", 0.5),
+        (
+            "document.querySelector('article > .md-typeset__scrollwrap')"
+            ".replaceWith(document.createElement('table'))",
+            0.01,
+        ),
     ],
-    ids=["a button in code", "a class of the page"],
+    ids=["a button in code", "a class of the page", "a table in another's place"],
 )
 def test_a_small_change_has_little_styled_again(
     browser: Browser, site: str, change: str, share: float
