@@ -119,9 +119,11 @@ def test_an_error_is_the_same_both_ways(ratio: float, error: float) -> None:
 
 
 def test_a_published_time_lies_in_the_band_or_not() -> None:
-    """From the forecast's lowest to its highest."""
-    assert made_up(1.4).held
+    """From the forecast's lowest to its highest, both included."""
+    assert made_up(1.5).held
+    assert made_up(2 / 3).held
     assert not made_up(1.6).held
+    assert not made_up(0.6).held
 
 
 def test_the_band_of_some_points() -> None:
@@ -130,6 +132,7 @@ def test_the_band_of_some_points() -> None:
 
     assert 1.1 == accuracy.band_of(some)
     assert 1.1 == accuracy.band_of([*some[:9], made_up(9.0)])
+    assert 1.2 == accuracy.band_of([*some[:8], made_up(1.15), made_up(9.0)])
 
 
 def test_a_card_that_is_not_offered_is_refused() -> None:
