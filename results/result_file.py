@@ -50,11 +50,11 @@ SHORTEST_S = 1e-9
 LARGEST_SAMPLE = {"percent": 110.0, "bytes": 1e15, "samples": 1e12, "epochs": 1e6}
 LARGEST_RATE = {"flop_per_s": 1e17, "bytes_per_s": 1e14, "samples_per_s": 1e12}
 TOOK_LONGER, TOOK_ROUNDED_S = 1.05, 0.1
-# The units that an entry may have, by how the catalogue writes it.
+# The units that an entry may have where the catalogue writes another one.
 UNITS = {
-    **{"s": ("s",), "percent": ("percent",), "plain": ("plain",)},
-    **dict.fromkeys(("bytes", "megabytes", "gigabytes"), ("bytes",)),
-    **{"count": ("epochs", "samples", "plain"), "epochs": ("epochs",), "samples": ("samples",)},
+    "megabytes": ("bytes",),
+    "gigabytes": ("bytes",),
+    "count": ("epochs", "samples", "plain"),
 }
 
 Content = dict[str, Any]
@@ -73,7 +73,7 @@ class BadResultError(ValueError):
 
 def plain(text: str) -> str:
     """A name of a processor, GPU or system as a file may hold it; ``unknown`` if none is left."""
-    unseen = ("Cc", "Cf", "Cs", "Zl", "Zp")
+    unseen = ("Cc", "Cf", "Cs")
     letters = ("" if unicodedata.category(letter) in unseen else letter for letter in text)
     return " ".join("".join(letters).translate(NO_NAME).split())[:LONGEST_NAME] or "unknown"
 
@@ -129,7 +129,7 @@ def default_path(provenance: Provenance, folder: Path = FOLDER) -> Path:
     """Where the results of this machine, day and commit belong; quick ones belong to no page."""
     commit = provenance["commit"] or "uncommitted"
     folder = QUICK_FOLDER if provenance["quick"] else folder
-    return folder / str(provenance["machine"]) / f"{provenance['date']}-{commit}.json"
+    return folder / provenance["machine"] / f"{provenance['date']}-{commit}.json"
 
 
 def latest_before(path: Path, folder: Path = FOLDER) -> Path | None:
@@ -223,8 +223,8 @@ def continue_or_start(path: Path, provenance: Provenance) -> Content:
         before = result["provenance"][name]
         if name not in MAY_DIFFER and before != value:
             raise BadResultError(
-                f"{path} was measured with {name} {_brief(before)} and this run has "
-                f"{_brief(value)}, so they can't share a file; choose another one with --out"
+                f"{path} was measured with {name} {json.dumps(before)} and this run has "
+                f"{json.dumps(value)}, so they can't share a file; choose another one with --out"
             )
     return result
 
@@ -242,11 +242,6 @@ def problem_of_part(case: str, part: str, content: dict[str, Any], provenance: P
 def _without_old_figures(path: Path) -> Content:
     """A checked result whose figures are what the catalogue says today."""
     return with_figures(_checked(path, {**_load(path), "figures": {}}, _definitions()))
-
-
-def _brief(value: Any) -> str:
-    """A provenance value in a sentence."""
-    return json.dumps(value) if isinstance(value, dict) else repr(value)
 
 
 def _load(path: Path) -> Content:
@@ -327,7 +322,7 @@ def _checked(path: Path, result: Content, definitions: Definitions) -> Content:
 def _problems(result: Content, definitions: Definitions) -> Iterator[str]:
     """What is wrong, first things first: what comes later relies on what was checked before."""
     version = result.get("version")
-    if version != VERSION or isinstance(version, bool):
+    if version != VERSION:
         yield _about_version(version)
     problem = schema.first_problem(result)
     if problem is not None:

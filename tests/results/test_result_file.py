@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from benchmarks import validate
 from benchmarks.__main__ import main
 from results import result_file, schema
-from results.catalogue import Definition
+from results.catalogue import CatalogueError, Definition
 from results.entry import Entry, entry
 from results.quantities import UNITS
 from results.result_file import BadResultError
@@ -41,8 +41,11 @@ Content = dict[str, Any]
 
 
 def test_what_is_written_is_read_again(tmp_path: Path) -> None:
-    """Writing and reading give the same content, and no partial file stays."""
-    path = tmp_path / "cpu" / "a.json"
+    """Writing and reading give the same content, and no partial file stays.
+
+    It is written line by line, so that git shows what has changed.
+    """
+    path = tmp_path / "results" / "cpu" / "a.json"
 
     result_file.write(good(), path)
 
@@ -50,6 +53,24 @@ def test_what_is_written_is_read_again(tmp_path: Path) -> None:
     assert [path] == list(path.parent.iterdir())
     text = path.read_text(encoding="utf-8")
     assert ("{", "}\n") == (text[0], text[-2:])
+    assert '"version": 2,' in map(str.strip, text.splitlines())
+
+
+def test_a_file_is_the_same_on_every_system(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Letters stand in it as they are, in UTF-8, whatever encoding a system writes otherwise."""
+    content, opened = good(), Path.open
+    content["provenance"]["processor"] = "Prozessor f\xfcr uns"
+
+    def elsewhere(path: Path, mode: str, encoding: str = "cp1252") -> object:
+        return opened(path, mode, encoding=encoding)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "open", elsewhere)
+        result_file.write(content, tmp_path / "a.json")
+
+    assert "Prozessor f\xfcr uns".encode() in (tmp_path / "a.json").read_bytes()
 
 
 def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
@@ -91,16 +112,23 @@ def test_a_file_is_on_the_disk_before_it_takes_the_old_ones_place(
 
 
 def test_two_runs_do_not_write_one_file(tmp_path: Path) -> None:
-    """The second is refused in one sentence; afterwards the file alone is left of the first."""
-    path = tmp_path / "machine" / "a.json"
+    """The second is refused in one sentence; afterwards the file alone is left of the first.
+
+    Another file beside it may be written meanwhile. What a run that is killed leaves git ignores.
+    """
+    path = tmp_path / "results" / "machine" / "a.json"
+    ignored = Path(".gitignore").read_text(encoding="utf-8").split()
     with (
         result_file.only_writer(path),
+        result_file.only_writer(path.with_name("b.json")),
         pytest.raises(BadResultError, match="is being written by another run"),
         result_file.only_writer(path),
     ):
         pass
 
     with result_file.only_writer(path):
+        marks = [other.name for other in path.parent.iterdir()]
+        assert all(any(fnmatch(mark, pattern) for pattern in ignored) for mark in marks)
         result_file.write(good(), path)
     assert [path] == list(path.parent.iterdir())
 
@@ -221,7 +249,10 @@ DAMAGE: dict[str, tuple[Callable[[Content], object], str]] = {
         lambda c: the_part(c)["entries"].update(x=the_entry(c)),
         "entries.x: tiny_epoch has no such entry",
     ),
-    "the same entry in two parts": (twice, "is in samples_100 too"),
+    "the same entry in two parts": (
+        twice,
+        "samples_200.entries.samples_100.cpu: it is in samples_100 too",
+    ),
     "negative time": (on_entry("samples", [-1.0]), "samples.0: -1.0 is there"),
     "time of zero": (on_entry("samples", [0.0, 0.1, 0.2]), "samples: 0.0 s is shorter"),
     "number too large": (on_entry("samples", [1e30]), "at most 1e+18"),
@@ -256,7 +287,7 @@ DAMAGE: dict[str, tuple[Callable[[Content], object], str]] = {
     "deep settings": (on_entry("settings", {"deep": nested(30)}), "nested too deeply"),
     "settings that are a little too deep": (
         on_entry("settings", {"deep": nested(14)}),
-        "nested too deeply",
+        ".entries.samples_100.cpu.settings: it is nested too deeply",
     ),
     "unknown figure": (
         lambda c: c["figures"].update(nap=c["figures"]["tiny_epoch.samples_100.cpu"]),
@@ -286,6 +317,8 @@ DAMAGE: dict[str, tuple[Callable[[Content], object], str]] = {
         "no machine gives 255.0 percent",
     ),
     "text from right to left": (on_provenance("processor", "A \u202eCPU"), "that nobody sees"),
+    "a separator of lines": (on_provenance("system", "A\u2028B"), "provenance.system: 'A"),
+    "a separator of paragraphs": (on_provenance("torch", "A\u2029B"), "provenance.torch: 'A"),
     "a space of no width": (on_provenance("gpu", "G\u200bPU"), "provenance.gpu: 'G"),
     "figure in a list": (lambda c: c.update(figures=[]), "figures: a list stands"),
 }
@@ -295,6 +328,7 @@ RAW: dict[str, tuple[bytes, str]] = {
     "CSV": (b"case,entry,median\ntiny_epoch,cpu,1\n", "no JSON from line 1"),
     "two objects": (b"{}\n{}", "no JSON from line 2"),
     "UTF-16": (json.dumps(good()).encode("utf-16"), "not UTF-8 text"),
+    "UTF-16 without a mark": (json.dumps(good()).encode("utf-16-le"), "no JSON from line 1"),
     "Latin-1": (b'{"processor": "Prozessor f\xfcr uns"}', "not UTF-8 text"),
     "a list": (b"[1, 2]", "no JSON object"),
     "not a number": (b'{"version": NaN}', "at version: NaN is not a measured number"),
@@ -340,6 +374,17 @@ def test_damage_is_named_with_its_place(kind: str, tmp_path: Path) -> None:
     assert any(word in sentence for word in ("measure", "remove", "update", "save", "--write")) or (
         kind == "huge"
     )
+
+
+def test_a_file_with_a_contributor_has_to_keep_more_rules(tmp_path: Path) -> None:
+    """Its machine is called after its model, as elsewhere it need not be."""
+    content = good()
+    content["provenance"]["machine"] = "mine"
+    result_file.write(content, tmp_path / "mine.json")
+    result_file.write({**content, "contributor": "Ada"}, tmp_path / "ada.json")
+
+    assert content == result_file.read(tmp_path / "mine.json")
+    assert "at provenance.machine: " in sentence_of(tmp_path / "ada.json")
 
 
 def test_settings_may_be_as_deep_as_they_are_refused_beyond(tmp_path: Path) -> None:
@@ -455,25 +500,28 @@ def test_a_clock_that_is_wrong_itself_refuses_nothing(
 def test_places_that_are_no_readable_file_are_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A folder, a file that is not there, one that nobody may read, and one that is no file."""
+    """A folder, a file that is not there, one that nobody may read, and two that are no files.
+
+    One that is too large is not even read.
+    """
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     secret = tmp_path / "secret.json"
     secret.write_text("{}", encoding="utf-8")
+    huge = tmp_path / "huge.json"
+    huge.touch()
+    os.truncate(huge, result_file.LARGEST_BYTES + 1)
 
     def refuse(_: Path) -> bytes:
         raise PermissionError(errno.EACCES, "Permission denied")
 
-    said = [sentence_of(tmp_path), sentence_of(tmp_path / "nowhere.json"), sentence_of(pipe)]
+    assert "is a folder" in sentence_of(tmp_path)
+    assert "No such file" in sentence_of(tmp_path / "nowhere.json")
+    for none in (Path(os.devnull), pipe):
+        assert "not a regular file" in sentence_of(none)
     monkeypatch.setattr(Path, "read_bytes", refuse)
-    said.append(sentence_of(secret))
-
-    for words, sentence in zip(
-        ("is a folder", "No such file", "not a regular file", "Permission denied"),
-        said,
-        strict=True,
-    ):
-        assert words in sentence
+    assert "Permission denied" in sentence_of(secret)
+    assert "larger than" in sentence_of(huge)
 
 
 @pytest.mark.parametrize("kind", DAMAGE)
@@ -517,12 +565,25 @@ def test_a_sample_may_be_as_large_as_a_machine_gives(
     assert problem.startswith(f"result at cases.{case}.all.entries.{name}.samples: ")
 
 
-def test_a_part_with_a_number_that_is_none_is_refused() -> None:
-    """Before anything is written."""
-    content = {**part(), "load_average": float("nan")}
-    problem = result_file.problem_of_part("tiny_epoch", "all", content, GPU_MACHINE)
+def test_a_part_that_was_skipped_has_no_entries(tmp_path: Path) -> None:
+    """It is as good as any, and gives no figure."""
+    skipped = {"finished": "2026-11-21T14:00Z", "took_s": 0.0, "load_average": None}
+    content = result({"mnist_epoch": {"all": {**skipped, "skipped": "no GPU"}}}, CPU_MACHINE)
+    result_file.write(content, tmp_path / "a.json")
 
-    assert problem.startswith("result at cases.tiny_epoch.all.load_average: NaN")
+    assert content == result_file.read(tmp_path / "a.json")
+    assert {} == content["figures"]
+
+
+def test_a_part_with_a_number_that_is_none_is_refused() -> None:
+    """Before anything is written, and so is what JSON does not know."""
+    nan, several = (
+        result_file.problem_of_part("tiny_epoch", "all", {**part(), "load_average": load}, {})
+        for load in (float("nan"), {0.1, 0.2})
+    )
+
+    assert nan.startswith("result at cases.tiny_epoch.all.load_average: NaN")
+    assert "set is not JSON" in several
 
 
 @pytest.mark.parametrize(
@@ -770,6 +831,20 @@ def test_a_new_file_starts_empty(tmp_path: Path) -> None:
     assert ({}, CPU_MACHINE["date"]) == (started["figures"], result_file.newest(started))
 
 
+def test_a_bad_catalogue_is_told_before_anything_is_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run without a file asks it for the figures of nothing."""
+
+    def fail() -> None:
+        raise CatalogueError("mission.toml is no catalogue")
+
+    monkeypatch.setattr(result_file, "_definitions", fail)
+
+    with pytest.raises(CatalogueError, match="no catalogue"):
+        result_file.continue_or_start(tmp_path / "a.json", CPU_MACHINE)
+
+
 def test_results_under_other_conditions_do_not_share_a_file(tmp_path: Path) -> None:
     """A file measured with another PyTorch or thread count refuses to be continued."""
     path = tmp_path / "a.json"
@@ -792,7 +867,9 @@ def test_a_run_goes_on_though_the_catalogue_has_changed(tmp_path: Path) -> None:
     assert good() == result_file.continue_or_start(path, CPU_MACHINE)
 
 
-def test_the_newest_other_file_of_a_machine_is_found(tmp_path: Path) -> None:
+def test_the_newest_other_file_of_a_machine_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Neither the file itself, nor a quick run, nor another machine's file is taken."""
 
     def put(name: str, finished: str, **conditions: object) -> Path:
@@ -815,6 +892,8 @@ def test_the_newest_other_file_of_a_machine_is_found(tmp_path: Path) -> None:
         new.parent / ".." / new.parent.name / new.name, tmp_path
     )
     assert new == result_file.latest_before(old, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    assert old.relative_to(tmp_path) == result_file.latest_before(new, Path())
     assert result_file.latest_before(tmp_path / "another" / "other.json", tmp_path) is None
 
 
@@ -854,6 +933,7 @@ def test_the_check_without_pytorch_takes_files_alone(
         ("GPU/PCIe <b>\n", "GPU PCIe b"),
         ("\ud800\u2028\u2029", "unknown"),
         ("A\\B>C", "A B C"),
+        ("A\u2028B\u2029C\x07", "A B C"),
         ("x" * 200, "x" * 120),
     ],
 )
