@@ -408,6 +408,19 @@ def test_a_figure_may_be_rounded_otherwise(key: str, tmp_path: Path) -> None:
     assert content == result_file.read(tmp_path / "a.json")
 
 
+def test_no_spread_may_be_rounded_otherwise_too(tmp_path: Path) -> None:
+    """Where all samples are the same, another processor may write next to nothing."""
+    same = entry([0.1, 0.1, 0.1], "s", device="cpu").to_json()
+    of = {**part(), "entries": {"samples_100.cpu": same}}
+    content = result({"tiny_epoch": {"samples_100": of}}, CPU_MACHINE)
+    assert 0.0 == same["spread"]
+    the_entry(content)["spread"] = 1e-13
+    on_figure("spread", 1e-13)(content)
+    result_file.write(content, tmp_path / "a.json")
+
+    assert content == result_file.read(tmp_path / "a.json")
+
+
 def test_a_byte_order_mark_does_no_harm(tmp_path: Path) -> None:
     """Some editors put one there, and the page takes such a file as well."""
     (tmp_path / "a.json").write_bytes(json.dumps(good()).encode("utf-8-sig"))
