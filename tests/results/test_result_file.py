@@ -473,6 +473,14 @@ def test_another_catalogue_knows_other_cases(tmp_path: Path) -> None:
         result_file.read(tmp_path / "a.json", {size.name: size})
 
 
+def test_an_entry_that_no_catalogue_knows_has_no_sizes() -> None:
+    """Whether its case is known or not."""
+    cases = {"tiny_epoch": {"all": part(nap=1.0)}, "nap": {"all": part(nap=1.0)}}
+    found = result_file.entries_of({"cases": cases})
+
+    assert [{}, {}] == [found[case]["nap"].at for case in cases]
+
+
 def test_another_catalogue_gives_other_figures(tmp_path: Path) -> None:
     """Those of the file are held against what the given one makes of the entries."""
     entries = [name for part in good()["cases"]["tiny_epoch"].values() for name in part["entries"]]
