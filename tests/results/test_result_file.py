@@ -481,6 +481,21 @@ def test_an_entry_that_no_catalogue_knows_has_no_sizes() -> None:
     assert [{}, {}] == [found[case]["nap"].at for case in cases]
 
 
+@pytest.mark.parametrize(
+    ("samples", "known"),
+    [([5.0], True), ([1e19], False), ([-1e19], False), ([1.0, 1.0, 1.0, 1e19, 1e19], False)],
+)
+def test_what_is_far_too_large_gives_no_figure(samples: list[float], known: bool) -> None:
+    """Nor does what spreads that far: a page would have no words for it."""
+    size = Definition("nap.size", "a size", "measured", "plain", {"measured": "nap:size"})
+    made = entry(samples, "plain", device="cpu").to_json()
+    content = {"cases": {"nap": {"all": {"entries": {"size": made}}}}}
+
+    figures = result_file.with_figures(content, {size.name: size})["figures"]
+
+    assert known == (size.name in figures)
+
+
 def test_another_catalogue_gives_other_figures(tmp_path: Path) -> None:
     """Those of the file are held against what the given one makes of the entries."""
     entries = [name for part in good()["cases"]["tiny_epoch"].values() for name in part["entries"]]
