@@ -293,7 +293,7 @@ def test_other_conditions_are_refused_before_anything_is_measured(bench: Bench) 
     bench.run({"one": [Part("p", entries("a"))]})
     before = bench.path.read_bytes()
 
-    with pytest.raises(result_file.BadResultError, match=r"torch '2\.15\.0' and this run has"):
+    with pytest.raises(result_file.BadResultError, match=r'torch "2\.15\.0" and this run has'):
         bench.run({"one": [Part("q", entries("b"))]}, conditions={**CPU_MACHINE, "torch": "2.16.0"})
 
     assert before == bench.path.read_bytes()
