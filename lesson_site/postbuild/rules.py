@@ -60,7 +60,10 @@ COSTLY = re.compile(
     r"\[data-md-color-switching\]|table:not\(\[class\]\)(?:\s*\+\s*\*| t[dh]\s*>\s*:)|h2\s*\+\s*h3"
 )
 # Said of the only elements that there can be, a rule costs nothing.
-NARROWED = {"labels>:": "labels>label:", "content>:": "content>.tabbed-block:"}
+NARROWED = {
+    ".tabbed-labels>:": ".tabbed-labels>label:",
+    ".tabbed-content>:": ".tabbed-content>.tabbed-block:",
+}
 TAB = re.compile(r"\.tabbed-set>input:nth-child\((\d+)\)")
 TAB_NAME = re.compile(r"""<input\b[^>]*\bname=["']?(__tabbed_[\w-]+)""")
 # Scripts join some names from two parts, the first of which ends so: `tabbed-control--` and `next`.
@@ -233,7 +236,7 @@ def join_sheets(site: Path) -> None:
 def narrowed(css: str) -> str:
     """A style sheet whose rules for tabs ask for nothing but tabs."""
     for wide, narrow in NARROWED.items():
-        css = css.replace(f".tabbed-{wide}", f".tabbed-{narrow}")
+        css = css.replace(wide, narrow)
     return css
 
 

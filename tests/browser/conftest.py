@@ -397,7 +397,7 @@ def visit(page: Page, site: str, address: str, weights: dict[str, int]) -> Visit
     page.on("response", lambda answer: answers.append(answer))
     page.on("requestfailed", lambda failed: found.failed.append(failed.url))
     answer = page.goto(site + address, wait_until="load")
-    settled(page)  # counts what is loaded late as well; half a second of silence says so
+    settled(page)  # what is loaded late is counted as well
     found.status = answer.status if answer else 0
     found.requests = [request.url.removeprefix(site) for request in map(_asked, answers)]
     for answered in answers:

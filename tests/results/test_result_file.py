@@ -59,7 +59,7 @@ def test_what_is_written_is_read_again(tmp_path: Path) -> None:
 def test_a_file_is_the_same_on_every_system(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Letters stand in it as they are, in UTF-8, whatever encoding a system writes otherwise."""
+    """It is written in UTF-8, whatever encoding the system uses, and letters are not escaped."""
     content, opened = good(), Path.open
     content["provenance"]["processor"] = "Prozessor f\xfcr uns"
 

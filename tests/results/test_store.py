@@ -504,7 +504,7 @@ def test_what_nobody_measured_says_what_measures_it() -> None:
 
 
 def test_a_measured_figure_has_the_digits_that_its_runs_support() -> None:
-    """One whose runs lie far apart says so before all else."""
+    """The source of a figure whose runs lie far apart begins with that."""
     time = seconds("mnist_epoch:cpu")
     noisy = result({"mnist_epoch": {"cpu": entry(8.0, 4.0)}}, gpu="A GPU")
     steady, moved = (Store(time, [of]).figure("mnist_epoch.cpu") for of in (CPU_ONLY, noisy))
@@ -620,7 +620,7 @@ def test_a_catalogue_that_is_not_there_is_named(tmp_path: Path) -> None:
 def test_a_result_file_gives_what_it_has_and_when_the_last_part_was_measured(
     tmp_path: Path,
 ) -> None:
-    """With each part that was skipped, and why; a file of no case has no moment.
+    """It lists each skipped part and its reason; a file without cases has no such time.
 
     Of an entry the given catalogue says at which sizes it was measured.
     """
