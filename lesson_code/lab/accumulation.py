@@ -113,6 +113,79 @@ def print_left_over() -> dict[str, float]:
     return found
 
 
+# --8<-- [start:by_what_counts]
+def by_what_counts(
+    model: nn.Module, group: Sequence[Batch], weight: torch.Tensor | None = None
+) -> torch.Tensor:
+    """The gradient of a group, all parameters in one row.
+
+    Args:
+        model: Is given no update.
+        group: Micro-batches; a label of -100 is left out of the loss.
+        weight: Of each class; None where all count the same.
+    """
+    labels = torch.cat([y for _, y in group])
+    kept = labels[labels != -100]
+    counted = len(kept) if weight is None else weight[kept].sum()
+    model.zero_grad()
+    for x, y in group:
+        total = cross_entropy(model(x), y, weight, reduction="sum")
+        (total / counted).backward()
+    return parameters_to_vector([p.grad for p in model.parameters() if p.grad is not None])
+
+
+# --8<-- [end:by_what_counts]
+
+
+def by_examples(
+    model: nn.Module, group: Sequence[Batch], weight: torch.Tensor | None = None
+) -> torch.Tensor:
+    """The gradient of a group in which each mean loss is weighted by its share of the examples."""
+    examples = sum(len(y) for _, y in group)
+    model.zero_grad()
+    for x, y in group:
+        (len(y) / examples * cross_entropy(model(x), y, weight)).backward()
+    return parameters_to_vector([p.grad for p in model.parameters() if p.grad is not None])
+
+
+REAL = (30, 4, 16, 8)  # labels of each micro-batch of 32; the rest is padding
+CLASS_WEIGHTS = torch.tensor([1.0, 20.0]).repeat(5)
+
+
+def padded_batches() -> list[Batch]:
+    """Micro-batches of 32 in which as many labels as ``REAL`` says are not -100."""
+    batches = batches_of([32] * len(REAL))
+    for (_, labels), real in zip(batches, REAL, strict=True):
+        labels[real:] = -100
+    return batches
+
+
+def print_what_counts() -> dict[str, float]:
+    """Print how far two ways to weigh a micro-batch are from one batch.
+
+    Returns:
+        For each row the norm of the difference, divided by that of the one batch's gradient.
+    """
+    losses = {
+        "padding left out": (padded_batches(), None),
+        "classes weighted": (batches_of([32] * 4), CLASS_WEIGHTS),
+    }
+    weighted = {
+        "its share of the examples": by_examples,
+        "its share of what counts": by_what_counts,
+    }
+    print(f"{'loss':18}{'each micro-batch by':26}{'off by':>8}")
+    found = {}
+    for loss, (group, weight) in losses.items():
+        one = [(torch.cat([x for x, _ in group]), torch.cat([y for _, y in group]))]
+        whole = by_examples(classifier(), one, weight)
+        for way, gradient in weighted.items():
+            off = ((gradient(classifier(), group, weight) - whole).norm() / whole.norm()).item()
+            print(f"{loss:18}{way:26}{off:>8.1%}")
+            found[f"{loss}, {way}"] = off
+    return found
+
+
 class UnderAutocast(nn.Module):
     """A model whose forward pass runs under autocast; its scores come out as float32."""
 

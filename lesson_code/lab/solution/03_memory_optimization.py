@@ -196,7 +196,7 @@ def accumulate(
     """Train with a step for every ``k`` batches, as if each group of them were one large batch.
 
     Batches may differ in size, and the last group may have fewer than ``k``. Memory is needed for
-    one batch at a time.
+    one batch at a time. ``loss_fn`` is a mean over the samples.
 
     Returns:
         The number of optimizer steps.

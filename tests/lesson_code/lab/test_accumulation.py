@@ -16,12 +16,15 @@ from lesson_code.lab.accumulation import (
     Batch,
     Row,
     batches_of,
+    by_examples,
+    by_what_counts,
     classifier,
     compare_updates,
     difference,
     one_update,
     print_equality,
     print_left_over,
+    print_what_counts,
 )
 from tests.printed import printed
 
@@ -195,6 +198,27 @@ def test_the_right_loop_updates_for_a_short_group() -> None:
     optimizer = torch.optim.SGD(model.parameters(), lr=0.5)
 
     assert 3 == train_in_groups(model, optimizer, batches_of([32] * 10), 4)
+
+
+def test_what_a_loss_averages_over_decides_on_the_share(capsys: pytest.CaptureFixture[str]) -> None:
+    """With padding or class weights the examples' shares give another gradient than one batch."""
+    found = print_what_counts()
+
+    by_share = [off for way, off in found.items() if "examples" in way]
+    assert [0.84, 0.056] == pytest.approx(by_share, rel=0.1)
+    assert all(off < 1e-5 for way, off in found.items() if "what counts" in way)
+    assert 1 + len(found) == len(capsys.readouterr().out.splitlines())
+
+
+@pytest.mark.parametrize("weight", [None, torch.rand(10)])
+def test_the_sum_divided_by_what_counts_is_the_mean(weight: torch.Tensor | None) -> None:
+    """However the examples are cut, with class weights and without."""
+    group = batches_of([48, 60, 20])
+    expected = by_examples(classifier(), batches_of([128]), weight)
+
+    found = by_what_counts(classifier(), group, weight)
+
+    assert (found - expected).norm() <= 1e-5 * expected.norm()
 
 
 def test_a_row_weights_by_share_unless_told_otherwise() -> None:
