@@ -3,7 +3,10 @@
 import pytest
 import torch
 from torch import nn
+from torch.nn.functional import cross_entropy
+from torch.nn.utils import clip_grad_norm_
 
+from lesson_code.foundations.autograd import made_up_batches, made_up_model
 from lesson_code.gpu_training import automatic_mixed_precision as automatic
 
 
@@ -72,3 +75,46 @@ def test_a_loss_outside_autocast_is_float16(device: torch.device) -> None:
     outside = nn.functional.cross_entropy(scores, labels)
 
     assert (inside.dtype, outside.dtype) == (torch.float32, torch.float16)
+
+
+@pytest.mark.parametrize(
+    ("optimizer", "rate", "unscaled", "least", "most"),
+    [
+        (torch.optim.SGD, 0.5, True, 0.0, 0.6),
+        (torch.optim.SGD, 0.5, False, 0.99, 1.0),
+        (torch.optim.Adam, 0.01, True, 0.0, 0.6),
+        (torch.optim.Adam, 0.01, False, 0.0, 0.6),
+    ],
+)
+def test_adam_hides_that_scaled_gradients_were_clipped(
+    optimizer: type[torch.optim.Optimizer], rate: float, unscaled: bool, least: float, most: float
+) -> None:
+    """With SGD the loss stays where it was; with Adam it falls as with ``unscale_``."""
+    model, [(features, labels)] = made_up_model(), made_up_batches([64])
+    optimize = optimizer(model.parameters(), lr=rate)  # type: ignore[call-arg]
+    scaler = torch.amp.GradScaler("cpu")
+    losses = []
+    for _ in range(60):
+        optimize.zero_grad()
+        loss = cross_entropy(model(features), labels)
+        losses.append(loss.item())
+        scaler.scale(loss).backward()
+        if unscaled:
+            scaler.unscale_(optimize)
+        clip_grad_norm_(model.parameters(), max_norm=1.0)
+        scaler.step(optimize)
+        scaler.update()
+
+    assert least <= losses[-1] / losses[0] <= most
+
+
+def test_outputs_reach_numpy_without_their_graph_and_in_a_format_that_it_has() -> None:
+    """Neither an output with a graph nor a bfloat16 one becomes an array."""
+    with torch.amp.autocast("cpu"):
+        output = nn.Linear(2, 2)(torch.rand(1, 2))
+
+    with pytest.raises(RuntimeError, match="requires grad"):
+        output.cpu().numpy()
+    with pytest.raises(TypeError, match="BFloat16"):
+        output.detach().cpu().numpy()
+    assert (1, 2) == output.detach().cpu().float().numpy().shape
