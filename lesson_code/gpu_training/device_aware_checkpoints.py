@@ -28,7 +28,7 @@ def save_checkpoint(
     optimizer: torch.optim.Optimizer,
     loss: float,
 ) -> None:
-    """Save all that training needs to go on after ``epoch``, counted from zero."""
+    """Save the model and what the optimizer remembers, after ``epoch``, counted from zero."""
     checkpoint = {
         "epoch": epoch,
         "model_state_dict": model.state_dict(),
