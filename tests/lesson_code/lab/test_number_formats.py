@@ -8,6 +8,14 @@ import torch
 from lesson_code.lab import number_formats
 
 
+def test_a_library_may_add_parts_of_a_long_sum_in_16_bits() -> None:
+    """PyTorch allows it in matrix products until it is switched off."""
+    allowed = torch.backends.cuda.matmul
+
+    assert allowed.allow_fp16_reduced_precision_reduction
+    assert allowed.allow_bf16_reduced_precision_reduction
+
+
 def printed_rows(capsys: pytest.CaptureFixture[str]) -> list[str]:
     """The lines that were printed, each with single spaces."""
     return [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
