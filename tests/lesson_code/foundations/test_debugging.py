@@ -134,6 +134,15 @@ def test_an_empty_batch_would_break_the_check_of_its_labels() -> None:
         torch.tensor([], dtype=torch.int64).min()
 
 
+def test_a_padded_batch_passes_by_the_labels_that_are_left() -> None:
+    """And one of nothing but padding is stopped, as empty."""
+    labels = torch.tensor([3, -100])
+
+    assert_training_batch(torch.zeros(2, 4), labels[labels != -100], 10)
+    with pytest.raises(ValueError, match="empty"):
+        assert_training_batch(torch.zeros(2, 4), labels[:0], 10)
+
+
 def test_one_label_of_minus_100_is_left_out_in_silence() -> None:
     """The default ignore_index drops the example from the mean."""
     logits = torch.randn(2, 10)
