@@ -437,15 +437,30 @@ def test_all_answers_can_be_shown_at_once_and_covered_again(open_page: Opener) -
 def test_committing_nothing_says_what_is_missing(
     shared_page: Page, name: str, sentence: str
 ) -> None:
-    """The check stays as it was, says what to do in its live region, and moves focus there."""
+    """The check stays as it was, says what to do in sight, and moves focus to what is missing."""
     page = shared_page
     here = check(page, name)
 
     here.get_by_role("button", name="Commit my prediction").click()
 
     expect(here.get_by_role("status")).to_have_text(sentence)
+    expect(here.get_by_text(sentence)).to_be_in_viewport(ratio=1)
     expect(here).to_have_attribute("data-state", "asking")
     expect(here.locator("input, textarea").first).to_be_focused()
+
+
+def test_the_marked_lines_are_whole_on_a_phone(open_page: Opener) -> None:
+    """Their code is not cut off, whatever stands beside it."""
+    page = open_page()
+    page.set_viewport_size({"width": 390, "height": 800})
+    here = predict(page, "pick", right=False)
+
+    marked = here.locator(".check-chosen label > span, .check-right label > span")
+    expect(marked).to_have_count(2)
+    assert [True] * 2 == marked.evaluate_all(
+        "spans => spans.map((span) => span.scrollWidth <= span.clientWidth"
+        " && span.clientWidth >= 0.7 * span.parentElement.clientWidth)"
+    )
 
 
 def test_the_answer_opens_without_a_prediction(open_page: Opener) -> None:
