@@ -12,12 +12,37 @@ from tests.building import REPOSITORY
 CASES = 2000
 COMPUTE = """
 import { readFileSync } from "node:fs";
-import { GUESSES, holds, winner } from "./docs/assets/elements/lanes.js";
+import { GUESSES, holds, verdict, winner } from "./docs/assets/elements/lanes.js";
 const answer = ([cpu, low, high]) =>
-  [winner(cpu, low, high), GUESSES.map((guess) => holds(guess, cpu, low, high))];
+  [
+    winner(cpu, low, high),
+    GUESSES.map((guess) => holds(guess, cpu, low, high)),
+    GUESSES.map((guess) => verdict(guess, cpu, low, high)),
+  ];
 console.log(JSON.stringify(JSON.parse(readFileSync(0, "utf8")).map(answer)));
 """
 BOUNDS = (0, 0.1, 0.5, 1, 2, 10, float("inf"))
+
+
+# What a verdict says, by words of it that no other one has.
+KINDS = {"Right", "Not this time", "less than", "more than", "is possible", "not as clear"}
+
+
+def kind(said: str) -> str:
+    """Which of the verdicts this is."""
+    [found] = [words for words in KINDS if words in said]
+    return found
+
+
+def expected(who: str, start: float, end: float, slowest: float, fastest: float) -> str:
+    """The verdict on the guess that the CPU takes ``start`` to ``end`` times the GPU's time."""
+    held = start <= fastest and slowest <= end
+    if who == "close":
+        return "is possible" if held else "not as clear"
+    if held or who != ("CPU" if start < 1 else "GPU"):
+        return "Right" if held else "Not this time"
+    clearer = fastest < start if who == "CPU" else slowest > end
+    return "more than" if clearer else "less than"
 
 
 def test_the_browser_decides_as_python_does() -> None:
@@ -38,9 +63,11 @@ def test_the_browser_decides_as_python_does() -> None:
     )
 
     answers = json.loads(done.stdout)
-    for (cpu, low, high), (who, held) in zip(cases, answers, strict=True):
+    for (cpu, low, high), (who, held, said) in zip(cases, answers, strict=True):
         assert winner(cpu, low, high) == who
         slowest, fastest = cpu / high, cpu / low
-        pairs = itertools.pairwise(BOUNDS)
+        pairs = list(itertools.pairwise(BOUNDS))
         assert [start <= fastest and slowest <= end for start, end in pairs] == held
-    assert {"CPU", "GPU", "close"} == {who for who, _ in answers}
+        assert [expected(who, *pair, slowest, fastest) for pair in pairs] == list(map(kind, said))
+    assert {"CPU", "GPU", "close"} == {who for who, *_ in answers}
+    assert KINDS == {kind(one) for *_, said in answers for one in said}

@@ -23,10 +23,16 @@ export function winner(cpu, low, high) {
  * @param {{from: number, to: number}} guess @param {number} cpu @param {number} low @param {number} high */
 export const holds = (guess, cpu, low, high) => guess.from <= cpu / low && cpu / high <= guess.to;
 
-/** The verdict on a guess. @param {boolean} held @param {Winner} who */
-export function verdict(held, who) {
+/** The verdict on a guess.
+ * @param {{from: number, to: number}} guess @param {number} cpu @param {number} low @param {number} high */
+export function verdict(guess, cpu, low, high) {
+  const who = winner(cpu, low, high);
+  const held = holds(guess, cpu, low, high);
   if (who === "close") return held ? "Too close to call, and your guess is possible." : "Too close to call, but not as clear as you guessed.";
-  return `${held ? "Right" : "Not this time"}: the ${who} finishes first.`;
+  if (held) return `Right: the ${who} finishes first.`;
+  if (who !== (guess.from < 1 ? "CPU" : "GPU")) return `Not this time: the ${who} finishes first.`;
+  const less = who === "GPU" ? cpu / low < guess.from : cpu / high > guess.to;
+  return `The ${who}, as you said, but by ${less ? "less" : "more"} than you guessed.`;
 }
 
 /** How much faster time passes on the screen than on the clock, in words. @param {number} seconds of the slower lane @param {number} shown */

@@ -3,7 +3,7 @@
 // It improves on a closed table with all results. The CPU's lane ends at its time, the GPU's in a
 // window from its earliest to its latest. Anyone who asks for less motion sees the end at once.
 
-import { GUESSES, holds, pace, verdict, winner } from "./lanes.js";
+import { GUESSES, pace, verdict, winner } from "./lanes.js";
 import { chosenCard, make } from "./record.js";
 
 /** @typedef {[low: number, high: number, told: string]} Window */
@@ -68,19 +68,21 @@ export class WhoFirst extends HTMLElement {
       lane("CPU", measured, cpu, cpu, longest, still),
       lane(name, told, low, high, longest, still),
     );
-    const end = () => this.#end(training, holds(guess, cpu, low, high), winner(cpu, low, high), longest);
+    const end = () => this.#end(verdict(guess, cpu, low, high), training.why[winner(cpu, low, high)], longest);
     this.dataset.state = "running";
+    this.#lanes.scrollIntoView({ block: "nearest" });
     if (still) end();
     else setTimeout(end, SHOWN_S * 1000);
   }
 
-  /** @param {Training} training @param {boolean} held @param {import("./lanes.js").Winner} who @param {number} longest */
-  #end(training, held, who, longest) {
+  /** @param {string} said @param {string | undefined} why @param {number} longest */
+  #end(said, why, longest) {
     const race = make("a", { href: this.dataset.race ?? "" }, "Race your own machine");
     this.#says.replaceChildren(
-      make("strong", {}, verdict(held, who)), ` ${training.why[who] ?? ""} ${pace(longest, SHOWN_S)} `, race, ".",
+      make("strong", {}, said), ` ${why ?? ""} ${pace(longest, SHOWN_S)} `, race, ".",
     );
     this.dataset.state = "ended";
+    this.#says.scrollIntoView({ block: "nearest" });
   }
 }
 
