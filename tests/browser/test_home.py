@@ -1,5 +1,7 @@
 """The first minute: from home to a guess and its answer."""
 
+import json
+
 from playwright.sync_api import Browser, Page, expect
 
 from lesson_site.who_first import TRAININGS
@@ -45,6 +47,28 @@ def test_a_guess_is_answered_for_every_training(
         "Too close to call",
         "Right" if seconds[0] > 10 * seconds[1] else "The GPU",
     ]
+
+
+def test_a_look_at_the_benchmarks_leaves_the_way_on_where_it_was(
+    browser: Browser, server: QuietServer, built_site: object
+) -> None:
+    """The button leads to the section that was open before, and the way counts its pages."""
+    section = "gpu-training/device-fundamentals/"
+    opened = {
+        section: {"title": "Device fundamentals", "at": "2026-11-28T10:00:00.000Z"},
+        "benchmarks/compare/": {"title": "Compare", "at": "2026-11-28T11:00:00.000Z"},
+    }
+    page = home(browser, server)
+    page.evaluate(f"localStorage.setItem('gpu-training.progress.v1', '{json.dumps(opened)}')")
+    page.reload()
+
+    button = page.locator("continue-reading a")
+    expect(button).to_have_text("Go on with Device fundamentals")
+    assert str(button.get_attribute("href")).endswith(section)
+    counted = page.locator(".map [data-track='gpu-training']")
+    note = counted.locator("xpath=..").locator("strong")
+    expect(note).to_contain_text(f"1 of {counted.get_attribute('data-pages')}")
+    expect(page.locator(".map small strong")).to_have_count(1)
 
 
 def test_nothing_starts_without_a_guess(
