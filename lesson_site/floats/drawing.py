@@ -111,7 +111,10 @@ def whole_line(
     outlines: dict[str, str],
     note: str,
 ) -> str:
-    """Every format's range, one below the other, the gradients, and a line at the number."""
+    """Every format's range, one below the other, the gradients, and a line at the number.
+
+    A dashed one is at what was asked for, which a format may make another number of.
+    """
     y, rows, names = 34.0, "", ""
     for kind in kinds:
         rows += format_row(kind, WHOLE, y, kind is chosen)
@@ -120,11 +123,15 @@ def whole_line(
     bars_top = y
     y += 50
     at = WHOLE.place(abs(number))
-    mark = line(at, at, 18, y, "float-mark") + text(
-        at, 12, written(number), "strong middle float-at"
+    mark = (
+        line(at, at, 18, y, "float-asked")
+        + line(at, at, 18, y, "float-mark")
+        + text(at, 12, written(number), "strong middle float-mark-at")
+        + text(at, 12, "", "small middle float-asked-at")
     )
     return drawing(
-        "The ranges of six formats on a logarithmic number line, and the number of the switches",
+        "The ranges of six formats on a logarithmic number line, and the number of the switches; "
+        "a dashed line is at the number that was asked for",
         y + 40,
         axis(WHOLE, 18, y)
         + bars(outlines, WHOLE, bars_top, 50)

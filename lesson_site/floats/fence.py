@@ -27,7 +27,7 @@ from lesson_site.floats.gradients import PLACES, Recorded
 
 SWITCHED = (FLOAT16, BFLOAT16)
 SCALED = (FLOAT16, BFLOAT16, E5M2, E4M3)
-FIRST_NUMBER = 1e-6
+FIRST_NUMBER = 0.1
 FIRST_PLACE = "logits"
 FIRST_EPOCH = 5
 SCALE_POWERS = range(LARGEST_SCALE + 1)

@@ -8,6 +8,7 @@ from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
 from lesson_code.gpu_training.float_formats import BFLOAT16, E4M3, FLOAT16
 from lesson_site.floats import gradients, words
+from lesson_site.floats.drawing import WHOLE
 from tests.browser.conftest import small_site
 from tests.browser.states import expect_accessible
 from tests.building import REPOSITORY
@@ -85,7 +86,7 @@ def test_without_javascript_numbers_and_tables_read(open_floats: Opener) -> None
     """One number, one scale, three tables, and no control that does nothing."""
     page = open_floats(java_script_enabled=False)
 
-    expect(says(page, "float-switches")).to_contain_text(words.becomes(FLOAT16, 1e-6))
+    expect(says(page, "float-switches")).to_contain_text(words.becomes(FLOAT16, 0.1))
     expect(says(page, "gradient-scale")).to_contain_text("Unscaled, float16 rounds")
     expect(page.get_by_role("table")).to_have_count(3)
     expect(page.locator("fieldset")).to_have_count(0)
@@ -101,6 +102,9 @@ def test_a_typed_number_is_rounded(open_floats: Opener) -> None:
 
     expect(says(page, "float-switches")).to_contain_text(words.becomes(FLOAT16, 1e-8))
     assert 0 == bits(page)
+    places = [page.locator(f".float-{name}").get_attribute("x1") for name in ("mark", "asked")]
+    assert [WHOLE.place(0), WHOLE.place(1e-8)] == places
+    expect(page.locator(".float-asked-at")).to_have_text("1e-8")
     row = page.get_by_role("row", name=re.compile("^bfloat16"))
     expect(row.get_by_role("cell").first).to_have_text(words.written(BFLOAT16.kept(1e-8)))
     expect(page.get_by_role("columnheader", name="1e-8 becomes")).to_be_visible()
@@ -154,8 +158,8 @@ def test_the_other_format_splits_the_bits_otherwise(open_floats: Opener) -> None
 
     exponent = page.get_by_role("group", name="Exponent").get_by_role("switch")
     expect(exponent).to_have_count(8)
-    assert BFLOAT16.pattern(1e-6) == bits(page)
-    expect(says(page, "float-switches")).to_contain_text(words.becomes(BFLOAT16, 1e-6))
+    assert BFLOAT16.pattern(0.1) == bits(page)
+    expect(says(page, "float-switches")).to_contain_text(words.becomes(BFLOAT16, 0.1))
     expect_accessible(page, "float-switches", "bfloat16", ".floats")
 
 

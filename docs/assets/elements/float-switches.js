@@ -148,22 +148,33 @@ export class FloatSwitches extends HTMLElement {
     });
   }
 
-  /** The line at the number, and the colour of its format. @param {number} value */
-  #mark(value) {
+  /** How far along the number line a number lies, from 0 to 1. @param {number} number */
+  #share(number) {
     const [low, high] = this.#data.window;
-    const size = Math.abs(value);
-    const power = size ? Math.min(Math.max(Math.log2(size), low), high) : low;
-    const at = `${((100 * (power - low)) / (high - low)).toFixed(2)}%`;
-    const line = part(this, ".float-mark", SVGLineElement);
-    const words = part(this, ".float-at", SVGTextElement);
-    const gone = Number.isNaN(value);
-    line.classList.toggle("gone", gone);
+    return number ? (Math.min(Math.max(Math.log2(Math.abs(number)), low), high) - low) / (high - low) : 0;
+  }
+
+  /** A line on the number line, with words. @param {string} name @param {number} share @param {string} said */
+  #draw(name, share, said) {
+    const at = `${(100 * share).toFixed(2)}%`;
+    const line = part(this, `.${name}`, SVGLineElement);
+    const words = part(this, `.${name}-at`, SVGTextElement);
     line.setAttribute("x1", at);
     line.setAttribute("x2", at);
     words.setAttribute("x", at);
-    words.textContent = gone ? "" : written(value);
-    const share = (power - low) / (high - low);
-    words.setAttribute("class", `strong float-at ${share < 0.15 ? "" : share > 0.85 ? "end" : "middle"}`);
+    words.textContent = said;
+    for (const [side, here] of /** @type {[string, boolean][]} */ ([["middle", share >= 0.15 && share <= 0.85], ["end", share > 0.85]]))
+      words.classList.toggle(side, here);
+  }
+
+  /** The line at the number, the one at what was asked for, and the colour of the format. @param {number} value */
+  #mark(value) {
+    const gone = Number.isNaN(value);
+    const [share, asked] = [value, this.#number].map((number) => this.#share(number));
+    part(this, ".float-mark", SVGLineElement).classList.toggle("gone", gone);
+    this.#draw("float-mark", gone ? 0 : share ?? 0, gone ? "" : written(value));
+    const far = !gone && Math.abs((asked ?? 0) - (share ?? 0)) > 0.1; // else it would be hidden by the line
+    this.#draw("float-asked", (far ? asked : share) ?? 0, far ? written(this.#number) : "");
     for (const row of this.querySelectorAll(".float-row")) {
       const chosen = row.getAttribute("data-format") === this.#kind.name;
       row.classList.toggle("c2", chosen);
