@@ -4,6 +4,7 @@
 
 With as many GPUs as processes, each process takes one and they talk through NCCL; otherwise all of
 them share the CPU and talk through gloo. `--help` lists what can be forgotten, to see what happens.
+On Windows it needs WSL: torchrun does not start with PyTorch's builds for Windows.
 """
 
 import argparse
@@ -32,7 +33,7 @@ from lesson_code.devices import one_thread
 from lesson_code.models import MNISTClassifier
 
 SEED = 0
-LOOPBACK = "lo0" if sys.platform == "darwin" else "lo"
+LOOPBACKS = {"linux": "lo", "darwin": "lo0"}  # elsewhere gloo chooses
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,8 @@ def process_group(device: torch.device, **meeting: Any) -> Iterator[None]:
         torch.cuda.set_device(device)
         dist.init_process_group("nccl", device_id=device, **meeting)
     else:
-        os.environ.setdefault("GLOO_SOCKET_IFNAME", LOOPBACK)  # they share a machine
+        if loopback := LOOPBACKS.get(sys.platform):  # they share a machine
+            os.environ.setdefault("GLOO_SOCKET_IFNAME", loopback)
         dist.init_process_group("gloo", **meeting)
     try:
         yield

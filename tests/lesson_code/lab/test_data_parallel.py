@@ -242,6 +242,33 @@ def test_gpus_talk_through_nccl(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [gpu, (("nccl",), {"device_id": gpu}), "inside", "left"] == said
 
 
+@pytest.mark.parametrize(
+    ("system", "interface"), [("linux", "lo"), ("darwin", "lo0"), ("win32", None)]
+)
+def test_on_the_cpu_they_meet_on_the_loopback_where_its_name_is_known(
+    monkeypatch: pytest.MonkeyPatch, system: str, interface: str | None
+) -> None:
+    """A name that a system does not have ends gloo, so none is set where it is not known."""
+    environment: dict[str, str] = {}
+    monkeypatch.setattr(os, "environ", environment)
+    monkeypatch.setattr(sys, "platform", system)
+    monkeypatch.setattr(dist, "init_process_group", lambda *_: None)
+    monkeypatch.setattr(dist, "destroy_process_group", lambda: None)
+
+    with data_parallel.process_group(CPU):
+        assert interface == environment.get("GLOO_SOCKET_IFNAME")
+
+
+def test_a_chosen_interface_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who has named an interface keeps it."""
+    monkeypatch.setenv("GLOO_SOCKET_IFNAME", "eth0")
+    monkeypatch.setattr(dist, "init_process_group", lambda *_: None)
+    monkeypatch.setattr(dist, "destroy_process_group", lambda: None)
+
+    with data_parallel.process_group(CPU):
+        assert "eth0" == os.environ["GLOO_SOCKET_IFNAME"]
+
+
 def test_without_torchrun_the_command_is_named(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
