@@ -269,6 +269,26 @@ def test_a_chosen_interface_stays(monkeypatch: pytest.MonkeyPatch) -> None:
         assert "eth0" == os.environ["GLOO_SOCKET_IFNAME"]
 
 
+@pytest.mark.parametrize(
+    ("processes", "chosen", "threads"), [(1, None, "None"), (2, None, "1"), (2, "3", "3")]
+)
+def test_torchrun_gives_each_of_several_processes_one_thread_unless_told(
+    warm: Parent, processes: int, chosen: str | None, threads: str
+) -> None:
+    """It says so, and leaves alone a process that has no other, and a number that was chosen."""
+    environment = {k: v for k, v in os.environ.items() if k != "OMP_NUM_THREADS"}
+    if chosen:
+        environment["OMP_NUM_THREADS"] = chosen
+    program = "import os; os.write(1, f\"{os.environ.get('OMP_NUM_THREADS')} \".encode())"
+    command = [*TORCHRUN, f"--nproc-per-node={processes}", "--no-python", sys.executable]
+
+    ran = warm.run([*command, "-c", program], cwd=REPOSITORY, env=environment)
+
+    assert 0 == ran.returncode, ran.stderr
+    assert [threads] * processes == ran.stdout.split()
+    assert ("OMP_NUM_THREADS" in ran.stderr) == (threads == "1")
+
+
 def test_without_torchrun_the_command_is_named(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
