@@ -20,6 +20,7 @@ from typing import Any, Literal
 
 import torch
 import torch.distributed as dist
+from torch import nn
 from torch.distributed.algorithms.ddp_comm_hooks.default_hooks import allreduce_hook
 from torch.distributed.algorithms.join import Join
 from torch.multiprocessing.spawn import start_processes
@@ -50,6 +51,7 @@ class Options:
             drops them, or deals them out unevenly, for processes that ``Join``.
         accumulate: Batches of each process to an optimizer step; an epoch is a multiple of it.
         no_sync: Whether gradients are exchanged only before an optimizer step.
+        norm: What follows the first layer.
     """
 
     epochs: int = 2
@@ -60,6 +62,7 @@ class Options:
     leftover: Literal["repeat", "drop", "join"] = "repeat"
     accumulate: int = 1
     no_sync: bool = True
+    norm: Literal["none", "layer", "batch"] = "none"
 
 
 @dataclass(frozen=True)
@@ -137,12 +140,22 @@ class EachOnce(DistributedSampler[Any]):
 # --8<-- [end:each_once]
 
 
+def classifier(norm: str) -> nn.Module:
+    """The digit classifier, with a norm behind its first layer or without."""
+    model = MNISTClassifier()
+    if norm != "none":
+        kind = {"layer": nn.LayerNorm, "batch": nn.BatchNorm1d}[norm]
+        first = nn.Sequential(model.fc1, kind(model.fc1.out_features))
+        model.fc1 = first  # type: ignore[assignment]
+    return model
+
+
 # --8<-- [start:train]
 def train(options: Options, device: torch.device) -> Report:
     """Train together with the other processes of the group."""
     loader, sampler = shares(options)
     torch.manual_seed(SEED + dist.get_rank())  # other weights in each
-    model = DistributedDataParallel(MNISTClassifier().to(device))
+    model = DistributedDataParallel(classifier(options.norm).to(device))
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
     exchanges: list[int] = []
     uneven = options.leftover == "join"
@@ -213,6 +226,7 @@ def main(arguments: list[str] | None = None) -> int:
     for name in ("epochs", "samples", "batch", "accumulate"):
         parser.add_argument(f"--{name}", type=int, default=getattr(standard, name))
     parser.add_argument("--leftover", choices=("repeat", "drop", "join"), default="repeat")
+    parser.add_argument("--norm", choices=("none", "layer", "batch"), default="none")
     for name in ("sampler", "set-epoch"):
         action = argparse.BooleanOptionalAction
         parser.add_argument(f"--{name}", action=action, default=True, help="--no-… forgets it")
@@ -311,6 +325,17 @@ def print_forgotten() -> None:
         reports = in_processes(2, options)
         tell(reports, options.samples)
         print(f"distance to one process: {distance(reports[0], alone):.4f}\n")
+
+
+@one_thread()
+def print_norms() -> None:
+    """Two processes and one, with a norm behind the first layer."""
+    print("norm    distance to one process")
+    for norm in ("none", "layer", "batch"):
+        options = replace(SMALL, norm=norm)
+        [alone] = in_processes(1, replace(options, batch=2 * SMALL.batch))
+        [report, _] = in_processes(2, options)
+        print(f"{norm:5}   {distance(report, alone):>23.4f}")
 
 
 @one_thread()

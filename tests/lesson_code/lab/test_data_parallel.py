@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import torch
 import torch.distributed as dist
+from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 
 from lesson_code.accounting import linear_layers_bytes, ring_all_reduce_bytes
@@ -24,6 +25,7 @@ ONE = replace(Options(), batch=64)
 SMALL = Options(samples=65, batch=8, epochs=2)
 # Forks, so it must not have used PyTorch's threads: a process of its own.
 # In `gradient` one is the input: 1 in one process and 3 in the other, or 2 in both once exchanged.
+# `Shared` does by hand what SyncBatchNorm does on GPUs, with a backward pass that adds up as well.
 FORGETTING = """
 import json, tempfile, warnings
 from contextlib import nullcontext
@@ -32,6 +34,7 @@ import torch.distributed as dist
 from dataclasses import replace
 from torch.multiprocessing.spawn import start_processes
 from torch.nn.parallel import DistributedDataParallel
+from unittest.mock import patch
 from lesson_code.lab.data_parallel import Options, distance, in_processes, process_group
 warnings.simplefilter("ignore")
 torch.set_num_threads(1)
@@ -54,6 +57,26 @@ def without_sync(rank, folder):
             with open(f"{folder}/gradients", "w") as file:
                 json.dump(everybodys, file)
 
+class Total(torch.autograd.Function):
+    @staticmethod
+    def forward(context, x):
+        total = x.clone()
+        dist.all_reduce(total)
+        return total
+
+    backward = forward
+
+class Shared(torch.nn.BatchNorm1d):
+    def forward(self, x):
+        means = torch.stack([x.mean(0), x.square().mean(0)])
+        mean, square = Total.apply(means) / dist.get_world_size()
+        scale = (square - mean.square() + self.eps).rsqrt()
+        return (x - mean) * scale * self.weight + self.bias
+
+def apart(options):
+    [alone] = in_processes(1, replace(options, batch=16))
+    return distance(in_processes(2, options)[0], alone)
+
 small = Options(samples=65, batch=8)
 [alone] = in_processes(1, replace(small, batch=16))
 found = {}
@@ -72,6 +95,10 @@ for name, changed in {
 with tempfile.TemporaryDirectory() as folder:
     start_processes(without_sync, (folder,), nprocs=2, start_method="fork")
     found["gradients"] = json.load(open(f"{folder}/gradients"))
+even = replace(small, samples=64)
+found["norms"] = {norm: apart(replace(even, norm=norm)) for norm in ("none", "layer", "batch")}
+with patch.object(torch.nn, "BatchNorm1d", Shared):
+    found["norms"]["shared"] = apart(replace(even, norm="batch"))
 print(json.dumps(found))
 """
 
@@ -131,6 +158,29 @@ def test_two_forked_processes_give_the_weights_of_one(forgetting: dict[str, Any]
     assert [[33, 33], [32, 32]] == [
         [len(epoch) for epoch in epochs] for epochs in forgetting["join"]["epochs"]
     ]
+
+
+def test_two_processes_do_as_one_where_each_sample_is_looked_at_alone(
+    forgetting: dict[str, Any],
+) -> None:
+    """A layer norm changes nothing; a batch norm does, unless its mean is that of all ranks."""
+    norms = forgetting["norms"]
+
+    assert max(norms["none"], norms["layer"], norms["shared"]) <= 1e-6
+    assert norms["batch"] > 1e-3
+
+
+def test_sync_batch_norm_takes_the_place_of_batch_norm_and_refuses_the_cpu(tmp_path: Path) -> None:
+    """It is for GPUs alone, so what shares a mean on the CPU has to be written by hand."""
+    model = nn.SyncBatchNorm.convert_sync_batchnorm(data_parallel.classifier("batch"))
+    meeting = f"file://{tmp_path}/meeting"
+
+    with data_parallel.process_group(CPU, init_method=meeting, rank=0, world_size=1):
+        assert [nn.SyncBatchNorm] == [
+            type(m) for m in model.modules() if "Norm" in type(m).__name__
+        ]
+        with pytest.raises(ValueError, match="SyncBatchNorm expected input tensor to be on GPU"):
+            model(torch.ones(2, 1, 28, 28))
 
 
 def test_without_set_epoch_every_epoch_has_the_same_order(forgetting: dict[str, Any]) -> None:
