@@ -222,6 +222,25 @@ def test_no_sync_around_backward_alone_does_nothing(forgetting: dict[str, Any]) 
     assert [[2, 2, 1], [2, 2, 3]] == forgetting["gradients"]
 
 
+def test_the_wrapper_renames_the_weights_and_the_model_in_it_does_not(tmp_path: Path) -> None:
+    """The plain model refuses the wrapper's names, and takes those of the model inside."""
+    plain = data_parallel.classifier("batch")
+    file = tmp_path / "weights.pt"
+    meeting = f"file://{tmp_path}/meeting"
+    with data_parallel.process_group(CPU, init_method=meeting, rank=0, world_size=1):
+        wrapped = DistributedDataParallel(data_parallel.classifier("batch"))
+
+        assert [f"module.{name}" for name in plain.state_dict()] == list(wrapped.state_dict())
+        with pytest.raises(RuntimeError, match=r'(?s)Missing key.*Unexpected key.*"module\.'):
+            plain.load_state_dict(wrapped.state_dict())
+
+        torch.save(wrapped.module.state_dict(), file)
+    plain.load_state_dict(torch.load(file, map_location=CPU))
+
+    for name, tensor in wrapped.module.state_dict().items():
+        assert torch.equal(tensor, plain.state_dict()[name])
+
+
 @pytest.mark.parametrize("leftover", ["repeat", "drop", "join"])
 def test_a_group_of_one_has_nothing_left_over(
     tmp_path: Path, one_thread: None, leftover: Any
