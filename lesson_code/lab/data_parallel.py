@@ -335,7 +335,7 @@ def print_norms() -> None:
         options = replace(SMALL, norm=norm)
         [alone] = in_processes(1, replace(options, batch=2 * SMALL.batch))
         [report, _] = in_processes(2, options)
-        print(f"{norm:5}   {distance(report, alone):>23.4f}")
+        print(f"{norm:5}   {distance(report, alone):>23.3f}")
 
 
 @one_thread()
