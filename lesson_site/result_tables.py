@@ -42,6 +42,7 @@ MACHINES = 3  # of a kind, in the tables of a case; a page of four exceeds its b
 COMPARED = 8  # of a kind, in the tables of chosen figures and in the overview
 # Who measures: the tables of a machine's figures are called so, and own-columns.js asks for it.
 PYTORCH, BROWSER = "PyTorch", "In a browser"
+LONGEST_LINE = 24  # letters of the title of a row; longer ones may be broken
 NOTHING = "–"
 
 
@@ -402,9 +403,10 @@ def _two_way_table(label: str, block: _Block, results: Sequence[Result]) -> str:
     )
     head = "".join(f'<th scope="col">{title}</th>' for title in block.columns.values())
     titles = escape("|".join(block.rows.values()))
+    wraps = " wraps" if max(map(len, block.rows.values())) > LONGEST_LINE else ""
     return _scroll(
         label,
-        f'<table class="results-table two-way" data-pattern="{escape(block.pattern)}" '
+        f'<table class="results-table two-way{wraps}" data-pattern="{escape(block.pattern)}" '
         f'data-rows="{" ".join(block.rows)}" data-columns="{" ".join(block.columns)}" '
         f'data-titles="{titles}"><caption>{block.caption}</caption>'
         f'<thead><tr><th scope="col">{block.corner}</th>{head}</tr></thead>'
