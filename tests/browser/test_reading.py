@@ -282,3 +282,41 @@ def test_what_keeps_the_reader_waiting_is_found(browser: Browser, site: str) -> 
     waits_ms = blocking_ms(browser, site, f"addEventListener('load', () => {{ {work} }})")
 
     assert waits_ms > BUDGET_BLOCKING_MS
+
+
+WAKING = "lesson-check:is([kind=choice], [kind=number], [kind=sentence]), machine-filter"
+AWAKE = WAKING.replace("check:", "check[data-state]:").replace("filter", "filter > p")
+# From what is above each of them to what is below it.
+HEIGHTS = """(selector) => [...document.querySelectorAll(selector)].map((element) => {
+  const block = element.closest("p") ?? element;
+  const above = block.previousElementSibling.getBoundingClientRect().bottom;
+  return block.nextElementSibling.getBoundingClientRect().top - above;
+})"""
+ROOMS = (
+    *(f"benchmarks/results/{name}/" for name in ("memory", "transformer-memory")),
+    "gpu-training/check-the-slow-gpu/",
+    "lab/key-concepts/",
+)
+
+
+@pytest.mark.parametrize("look", EACH_PAGE_IN, ids=str)
+@pytest.mark.parametrize("address", ROOMS)
+def test_what_a_script_puts_into_a_page_has_its_room_before(
+    browser: Browser, site: str, address: str, look: Look
+) -> None:
+    """Nothing below a check or a filter of machines moves by more than two lines."""
+    heights = []
+    for scripts in (False, True):
+        with new_context(browser, look) as context:
+            page = context.new_page()
+            if not scripts:
+                page.route("**/assets/lesson*.js", lambda route: route.abort())
+            page.set_viewport_size({"width": look.width, "height": 10_000})  # all of them wake
+            page.goto(site + address)
+            if scripts:
+                expect(page.locator(AWAKE)).to_have_count(page.locator(WAKING).count())
+            heights.append(page.evaluate(HEIGHTS, WAKING))
+
+    before, after = heights
+    assert before
+    assert all(abs(then - now) <= 40 for then, now in zip(before, after, strict=True)), heights
