@@ -22,6 +22,7 @@ def choose_amp_dtype(device: torch.device) -> torch.dtype:
     """bfloat16 on a GPU that computes it in hardware, float16 everywhere else.
 
     Without ``including_emulation=False`` PyTorch says yes on a T4 as well, which is slow at it.
+    On an AMD card it says yes without a look at the hardware.
     """
     if device.type == "cuda" and torch.cuda.is_bf16_supported(including_emulation=False):
         return torch.bfloat16
