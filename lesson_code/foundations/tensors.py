@@ -56,6 +56,7 @@ def print_metadata() -> None:
 # --8<-- [end:metadata]
 
 
+# --8<-- [start:flattenings]
 def flattenings() -> Attempts:
     """Ways to make rows of images, some of which do not; named by their code."""
     layer = nn.Linear(784, 10)
@@ -69,6 +70,9 @@ def flattenings() -> Attempts:
         "permuted.view(64, -1)": lambda: permuted.view(64, -1),
         "permuted.flatten(start_dim=1)": lambda: permuted.flatten(start_dim=1),
     }
+
+
+# --8<-- [end:flattenings]
 
 
 def print_flattenings() -> None:
