@@ -66,11 +66,12 @@ def draw(run: Run, choice: Choice) -> tuple[list[Node], int]:
         if rows == 1:
             nodes += [node for _, block in here for node in _word(block, end, y + height / 2 + 4)]
         y += height + GAP
-    for tick in ticks(end):
+    marks = ticks(end)
+    for tick in marks:
         at = 100 * tick / end
         anchor = {"text-anchor": "end" if at > 90 else "middle"} if tick else {}
         where = {"x": f"{_whole(at)}%", "y": str(y + 8), **anchor}
-        nodes.append(("text", where, [write(tick, "s", tick) if tick else "0"]))
+        nodes.append(("text", where, [write(tick, "s", marks[1]) if tick else "0"]))
     return nodes, y + 14
 
 

@@ -13,6 +13,7 @@ from lesson_site.errors import PageError
 from lesson_site.timeline import drawing, measured, told
 from lesson_site.timeline.instrument import STARTS, timeline
 from results import timeline_measured
+from results.quantities import SPACE
 from results.timeline import BUSIEST, IDLEST, Choice, Own, runs_of
 from results.timeline_measured import Measured, Setting
 
@@ -95,6 +96,29 @@ def test_kernels_leave_their_gaps_in_the_picture() -> None:
     gpu = [path for node in nodes if node[0] == "svg" for path in node[2]]
     first = next(path for path in gpu if path[1]["class"] == "gpu")
     assert 2 == first[1]["d"].count("Z")
+
+
+@pytest.mark.parametrize("end", [0.0165, 0.021, 0.0019, 0.0045, 0.019, 0.25, 1.7])
+def test_the_axis_names_the_moments_at_which_its_marks_are(end: float) -> None:
+    """In equal steps, with as many digits as the steps need: 15 ms is not 20 ms."""
+    loop = Loop((Kernel("forward", end / 6),), load=end / 6, reads_loss=True)
+    run = simulate(loop)
+    choice = Choice()
+    window = drawing.window(run, drawing.steps_shown(choice))
+
+    nodes, _ = drawing.draw(run, choice)
+
+    axis = [node for node in nodes if "%" in node[1]["x"] and node[1].get("class") != "word"]
+    marks = [0.0, *(seconds(str(node[2][0])) for node in axis[1:])]
+    assert pytest.approx([step * marks[1] for step in range(len(marks))]) == marks
+    for node, mark in zip(axis, marks, strict=True):
+        assert pytest.approx(100 * mark / window, abs=0.5) == float(node[1]["x"].rstrip("%"))
+
+
+def seconds(text: str) -> float:
+    """A time as it is written, in seconds."""
+    value, unit = text.split(SPACE)
+    return float(value) * {"s": 1.0, "ms": 1e-3, "µs": 1e-6}[unit]
 
 
 def test_without_a_measured_loader_its_time_is_called_assumed(

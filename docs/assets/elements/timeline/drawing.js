@@ -61,11 +61,12 @@ export function draw(payload, run, choice) {
     if (rows === 1) for (const block of here) nodes.push(...word(payload, block, end, y + height / 2 + 4));
     y += height + GAP;
   }
-  for (const tick of ticks(payload, end)) {
+  const marks = ticks(payload, end);
+  for (const tick of marks) {
     const at = (100 * tick) / end;
     /** @type {{[name: string]: string}} */
     const anchor = tick ? { "text-anchor": at > 90 ? "end" : "middle" } : {};
-    nodes.push(["text", { x: `${whole(at)}%`, y: String(y + 8), ...anchor }, [tick ? write(tick, "s", tick) : "0"]]);
+    nodes.push(["text", { x: `${whole(at)}%`, y: String(y + 8), ...anchor }, [tick ? write(tick, "s", marks[1]) : "0"]]);
   }
   return { nodes, height: y + 14 };
 }
