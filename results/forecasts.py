@@ -15,6 +15,7 @@ from lesson_code.accounting import batches_per_epoch
 from lesson_code.forecast.cards import FORMATS, Card, CardError, read_cards
 from lesson_code.forecast.formula import GAIN_BAND, HOST, Host, Step, forecast
 from results import quantities
+from results.timeline import read_models, trip_of
 
 STEPS = Path("results/steps.json")
 MNIST_IMAGES = 60_000
@@ -215,6 +216,17 @@ def _epoch(name: str, counted: CountedStep, card: Card, _: Path) -> ForecastFigu
     return _figure(name, what, counted, card, "s", value, low, high)
 
 
+def _sent_rate(name: str, counted: CountedStep, card: Card, _: Path) -> ForecastFigure:
+    """As in the race: a step begins with the trip of its batch of MNIST, which Python waits for."""
+    result = forecast(counted.step, card)
+    trip = trip_of(read_models()["mnist"].sample_bytes * counted.batch)
+    times = (result.time + trip.likely, result.high + trip.worst, result.low + trip.best)
+    value, low, high = (counted.batch / seconds for seconds in times)
+    what = "samples in a second, each batch sent to the GPU within its step"
+    found = _figure(name, what, counted, card, "samples_per_s", value, low, high)
+    return replace(found, source=f"{found.source}, with the trip of the batch")
+
+
 def _memory(name: str, counted: CountedStep, card: Card, _: Path) -> ForecastFigure:
     peak = float(counted.step.peak_bytes)
     unit = "gigabytes" if peak >= GB else "megabytes"
@@ -245,6 +257,7 @@ QUANTITIES: dict[str, Callable[[str, CountedStep, Card, Path], ForecastFigure]] 
     "time": _time,
     "rate": _rate,
     "epoch": _epoch,
+    "sent_rate": _sent_rate,
     "memory": _memory,
     "launches": _launches,
     "gain": _gain,

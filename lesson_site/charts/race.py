@@ -78,7 +78,7 @@ def _source(store: Store, in_browser: bool, card: str) -> Source:
 def _curve(source: Source, label: str, racer: str, sizes: Sequence[int]) -> Curve:
     names = [f"race.width_{WIDTH}.batch_{size}.{racer}" for size in sizes]
     of_card = [
-        f"forecast.race_{WIDTH}_{size}.float32.card.rate" if racer == "cuda" else ""
+        f"forecast.race_{WIDTH}_{size}.float32.card.sent_rate" if racer == "cuda" else ""
         for size in sizes
     ]
     rates = source.or_forecasts(names, of_card)

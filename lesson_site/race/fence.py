@@ -17,13 +17,14 @@ from lesson_site.apart import apart
 from lesson_site.charts.base import Source, forecast_of, measured_together
 from lesson_site.fences import Options, fence
 from results.catalogue import Definition
+from results.own_forecasts import card_called
 from results.store import Result, Store, open_store
 
 # Recorded racers, with the figures of their products.
 PRODUCTS = {"cpu": "matmul.n_{n}.cpu_rate", "cuda": "matmul.n_{n}.cuda_float32_rate"}
 DIGITS = 6  # of a recorded rate: more than a chart can show
 
-FORECAST = "forecast.race_{width}_{batch}.float32.{card}.rate"
+FORECAST = "forecast.race_{width}_{batch}.float32.{card}.sent_rate"
 
 Rates = dict[str, dict[str, float]]
 
@@ -128,9 +129,15 @@ def _short(value: float) -> float:
 
 
 def _curve(source: Source, racer: str, steps: Rates, products: dict[str, float]) -> dict[str, Any]:
-    """A curve, named: a recorded one must never pass for the reader's own."""
+    """A curve, named: a recorded one must never pass for the reader's own.
+
+    That of a GPU says which card it is, where the card is forecast too.
+    """
     label = "".join(_label(result, racer) for result in source.store.results)
-    return {"racer": racer, "label": label, "steps": steps, "products": products}
+    gpus = [result.provenance["gpu"] for result in source.store.results if racer == "cuda"]
+    called = [card.name for card in map(card_called, gpus) if card]
+    named = {"racer": racer, "label": label, **({"card": called[0]} if called else {})}
+    return {**named, "steps": steps, "products": products}
 
 
 def _label(result: Result, racer: str) -> str:

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { crossingOf, describe, forecastSeries, forecastVerdict, guessVerdict, leadsOf, rowsOf, seriesOf, sizeSentence, titleOf, verdictOf } from "../../docs/assets/elements/race/chart.js";
+import { bandVerdict, crossingOf, describe, forecastSeries, forecastVerdict, guessVerdict, leadsOf, rowsOf, seriesOf, sizeSentence, titleOf, verdictOf } from "../../docs/assets/elements/race/chart.js";
 import { draw } from "../../docs/assets/elements/chart/drawing.js";
 import { amountOf, summary } from "../../docs/assets/elements/race/plan.js";
 import { Points } from "../../docs/assets/elements/race/race.js";
@@ -201,7 +201,7 @@ test("models and products have titles", () => {
 /** A card that is forecast at three batches. */
 const CARD = {
   label: "T4",
-  steps: { 256: { 64: [4e4, "40,000 per second", 2e4, 8e4, "20,000 to 80,000"], 16: [1e4, "10,000 per second", 5e3, 2e4, "5,000 to 20,000"] } },
+  steps: { 256: { 64: [4.3e4, "40,000 per second", 2e4, 8e4, "20,000 to 80,000"], 16: [1e4, "10,000 per second", 5e3, 2e4, "5,000 to 20,000"] } },
 };
 
 test("a card is beside the racers with its band, in chart and table", () => {
@@ -212,9 +212,22 @@ test("a card is beside the racers with its band, in chart and table", () => {
   const marks = plane.series[0].points.map(([, mark]) => mark).filter(({ value }) => value !== null);
   assert.deepEqual([["forecast", 5e3, 2e4], ["forecast", 2e4, 8e4]], marks.map(({ kind, low, high }) => [kind, low, high]));
   assert.ok(JSON.stringify(draw(plane).nodes).includes("hatch c2"));
-  const row = ["64", "T4, forecast", "40,000 per second", "20,000 to 80,000", "1.60 ms", "–", "–", "forecast"];
+  const row = ["64", "T4, forecast", "40,000 per second", "20,000 to 80,000", "1.5 ms", "–", "–", "forecast"];
   assert.deepEqual(row, rowsOf(new Points(), "width_256", [], CARD).at(-1).cells.map((cell) => cell.replace("\u00a0", " ")));
   assert.deepEqual([[], [], []], [forecastSeries(CARD, "width_64"), forecastSeries(CARD, "product"), forecastSeries(null, "width_256")]);
+});
+
+test("a recorded card lies within the band of its forecast, or the sizes at which it does not are named", () => {
+  const said = (recorded, card = "T4") => bandVerdict([{ racer: "cuda", label: "PyTorch on a T4", card, steps: { 256: recorded } }], "width_256", CARD);
+
+  assert.match(said({ 16: 5e3, 64: 8e4, 256: 1 }), /T4 lies within its band/);
+  assert.match(said({ 16: 5e3, 64: 8.1e4 }), /^Outside its band .* T4 did at batch 64\.$/);
+  assert.match(said({ 16: 4.9e3, 64: 1e5 }), /at batch 16 and batch 64\.$/);
+  assert.match(said({ 16: 5e3, 64: 1e5 }, "H100"), /another card/);
+  assert.match(said({ 16: 5e3, 64: 1e5 }, null), /another card/);
+  assert.equal("", said({ 16: 1e4, 64: 1e5 }, "H100"));
+  assert.equal("", said({ 1024: 1 }));
+  assert.deepEqual(["", ""], [bandVerdict(RECORDED, "width_256", null), bandVerdict([{ ...RECORDED[1], card: "T4" }], "width_64", CARD)]);
 });
 
 test("a forecast leads where its whole band lies above the CPU", () => {

@@ -333,10 +333,13 @@ def test_points_of_another_browser_are_shown_and_not_mixed(page: Page, site: str
 def test_beside_a_cpu_alone_a_card_is_forecast(page: Page, site: str) -> None:
     """The reader's, hatched and called a forecast, in chart, table and verdict; or none."""
     play(page, site, alone=True)
+    [curve] = RECORDED["curves"]
+    show_recorded(page, {"curves": [{**curve, "card": "H100 (SXM)"}]})
     press(page)
     reached(page, "finished")
     cards = element(page).get_by_label("Beside it, by forecast")
     expect(cards.get_by_role("option", selected=True)).to_have_text("T4")
+    expect(element(page).locator("figcaption")).to_contain_text("the card hardly matters")
 
     cards.focus()
     cards.select_option(label="H100 (SXM)")
@@ -348,6 +351,9 @@ def test_beside_a_cpu_alone_a_card_is_forecast(page: Page, site: str) -> None:
     verdict = element(page).locator(".race-verdict")
     expect(verdict).to_contain_text("By forecast PyTorch on the H100 (SXM) is")
     expect(element(page).locator("figcaption")).to_contain_text("forecast for PyTorch")
+    expect(element(page).locator("figcaption")).to_contain_text(
+        "Outside its band is what the H100 (SXM) did at batch 4,096."
+    )
     page.locator("race-gpu summary").click()
     expect(rows(page).filter(has_text="H100 (SXM), forecast")).to_have_count(5)
     expect_accessible(page, "race-gpu", "beside a card by forecast")

@@ -22,6 +22,7 @@ from results.forecasts import (
 )
 from results.quantities import SPACE, coarse, write
 from results.store import FigureError, Store
+from results.timeline import trip_of
 
 HEAVY = Step("float32", {"float32": 10**12}, 10**10, 0, 100, 90, 10**8, 10**9)
 LIGHT = Step("float32", {"float32": 10**3}, 10**4, 0, 30, 27, 10**6, 5 * 10**6)
@@ -82,7 +83,7 @@ def test_a_figure_says_what_it_is_of(steps: Path) -> None:
     card = read_cards()["h100"]
     found = {
         quantity: of(f"heavy.float16.h100.{quantity}", steps)
-        for quantity in ("time", "rate", "epoch", "memory", "launches", "gain")
+        for quantity in ("time", "rate", "epoch", "sent_rate", "memory", "launches", "gain")
     }
 
     for quantity, one in found.items():
@@ -91,8 +92,8 @@ def test_a_figure_says_what_it_is_of(steps: Path) -> None:
         assert one.name not in one.what
         if quantity not in ("memory", "launches"):
             assert write(one.value, one.unit, coarse(one.value)) == one.text
-    assert 6 == len({one.what for one in found.values()})
-    assert ["s", "samples_per_s", "s", "gigabytes", "count", "times"] == [
+    assert 7 == len({one.what for one in found.values()})
+    assert ["s", "samples_per_s", "s", "samples_per_s", "gigabytes", "count", "times"] == [
         one.unit for one in found.values()
     ]
 
@@ -103,6 +104,18 @@ def test_rate(steps: Path) -> None:
 
     assert 32 / time.value == rate.value
     assert (32 / time.high, 32 / time.low) == (rate.low, rate.high)
+
+
+def test_a_rate_with_the_trip_of_each_batch(steps: Path) -> None:
+    """Batches of MNIST: what is slowest and what is fastest come together."""
+    time, sent = of("heavy.float32.t4.time", steps), of("heavy.float32.t4.sent_rate", steps)
+    trip = trip_of(32 * (28 * 28 * 4 + 8))
+
+    assert pytest.approx(32 / (time.value + trip.likely)) == sent.value
+    assert pytest.approx(32 / (time.high + trip.worst)) == sent.low
+    assert pytest.approx(32 / (time.low + trip.best)) == sent.high
+    assert of("heavy.float32.t4.rate", steps).source in sent.source
+    assert of("heavy.float32.t4.rate", steps).source != sent.source
 
 
 def test_epoch(steps: Path) -> None:

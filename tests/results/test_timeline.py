@@ -36,6 +36,7 @@ from results.timeline import (
     loop_of,
     read_models,
     runs_of,
+    trip_of,
     write_models,
 )
 from results.timeline_measured import (
@@ -151,6 +152,13 @@ def test_a_loop_has_its_parts_at_a_corner(
     assert pytest.approx(10_000 / staging) == loop.staging
     assert (True, False, True) == (loop.pinned, loop.reads_loss, loop.graph)
     assert not loop.on_cpu
+
+
+def test_a_trip_is_the_copies_of_a_loop_that_waits_for_them() -> None:
+    """Within the computer's memory and over to the GPU, at both ends of the band and between."""
+    loops = [loop_of(Choice(batch=10), c, OWN, CARD, BIG) for c in (FASTEST, LIKELY, SLOWEST)]
+
+    assert pytest.approx([loop.staging + loop.copy for loop in loops]) == trip_of(10_000)
 
 
 def test_what_nobody_measured_is_as_far_from_its_best_as_from_its_worst() -> None:

@@ -97,6 +97,15 @@ def test_what_two_files_recorded_stands_under_two_labels() -> None:
     ]
 
 
+def test_a_recorded_gpu_is_known_by_the_name_of_its_forecast() -> None:
+    """So that the page can say whether it lies in its band; the CPU beside it is no card."""
+    found = curves(store(result({"race": RACE}, gpu="NVIDIA H100 80GB HBM3")))
+
+    assert {"cpu": None, "cuda": read_cards()["h100"].name} == {
+        one["racer"]: one.get("card") for one in found
+    }
+
+
 def test_a_racer_that_nobody_measured_is_left_out() -> None:
     """There is no empty line, and no line at all before anything was measured."""
     assert ["cpu"] == [one["racer"] for one in curves(made_up.store("cpu"))]
@@ -122,7 +131,7 @@ def test_each_card_has_a_forecast_for_every_step_that_races() -> None:
     assert read_cards().keys() == found.keys()
     assert {"64", "256", "1024", "2048"} == found["t4"]["steps"].keys()
     assert {"16", "64", "256", "1024", "4096"} == found["t4"]["steps"]["256"].keys()
-    figure = figures.figure("forecast.race_256_64.float32.h100.rate")
+    figure = figures.figure("forecast.race_256_64.float32.h100.sent_rate")
     told = (figure.value, figure.text, figure.low, figure.high, figure.band)
     assert told == found["h100"]["steps"]["256"]["64"]
 

@@ -4,7 +4,7 @@
 import { keyOf, toElement } from "../chart/drawing.js";
 import { html, svg } from "../mission/draw.js";
 import { AGREEMENT, BATCHES, LESSON_WIDTH, PRODUCTS, ascending, crossover, groupOf, quartile, sizeOf } from "./plan.js";
-import { rate, rounded, write } from "../quantities.js";
+import { coarse, rate, rounded, write } from "../quantities.js";
 
 /** @typedef {import("./race.js").Point} Point */
 /** @typedef {import("./race.js").Gap} Gap */
@@ -15,6 +15,7 @@ import { rate, rounded, write } from "../quantities.js";
  * @typedef {object} Recorded
  * @property {string} racer
  * @property {string} label
+ * @property {string} [card] its name, where it is forecast too
  * @property {{[width: string]: {[batch: string]: number}}} [steps] samples per second
  * @property {{[n: string]: number}} [products] FLOP per second
  */
@@ -37,7 +38,7 @@ const LESSON_GROUP = `width_${LESSON_WIDTH}`;
 const COMPARED = `agrees within ${100 * AGREEMENT} %`;
 /** @type {{[racer: string]: number}} the numbers of their colours */
 const COLORS = { browser_cpu: 1, cpu: 1, browser_gpu: 2, cuda: 2, software: 3, forecast: 2 };
-const FORECAST = "forecast for PyTorch, from the operations of the step and the rates of the card";
+const FORECAST = "forecast for PyTorch, from the operations of the step, the rates of the card and the trip of the batch";
 const SHORT = { browser_cpu: "CPU, browser", browser_gpu: "GPU, browser", software: "Software adapter" };
 
 /** @param {number} count */
@@ -180,6 +181,28 @@ export function forecastVerdict(points, group, forecast) {
 }
 
 /**
+ * How a GPU that was recorded lies to the forecast beside it; empty without either.
+ * @param {Recorded[]} recorded
+ * @param {string} group
+ * @param {Forecast | null} forecast
+ */
+export function bandVerdict(recorded, group, forecast) {
+  const [{ spots = [] } = {}] = forecastSeries(forecast, group);
+  const pairs = recorded.filter(({ racer }) => racer === "cuda").flatMap((curve) =>
+    recordedSeries(curve, group).flatMap((series) => series.spots).flatMap(({ size, value }) => {
+      const band = spots.find((spot) => spot.size === size);
+      return band ? [{ size, value, band, same: curve.card === forecast?.label }] : [];
+    }),
+  );
+  const same = pairs.filter((pair) => pair.same);
+  const outside = same.filter(({ value, band }) => value < band.low || value > band.high);
+  if (outside.length) return `Outside its band is what the ${forecast?.label} did at ${outside.map(({ size }) => sizeWords(group, size)).join(" and ")}.`;
+  if (same.length) return `What was recorded on the ${forecast?.label} lies within its band.`;
+  if (!pairs.some(({ value, band }) => band.value > value)) return "";
+  return "Where a step waits for its computer the card hardly matters, so a forecast can lie above what another card did beside a slower computer.";
+}
+
+/**
  * What the reader’s guess and the race come to.
  * @param {Points} points
  * @param {string} group
@@ -254,7 +277,7 @@ export function rowsOf(points, group, recorded, forecast = null) {
   });
   const told = forecastSeries(forecast, group).flatMap(({ short, spots }) => {
     return spots.map(({ size, value, text, band = "" }) => {
-      return { size, cells: [short, text, band, write(size / value, "s"), "–", "–", "forecast"], gap: false };
+      return { size, cells: [short, text, band, write(size / value, "s", coarse(size / value)), "–", "–", "forecast"], gap: false };
     });
   });
   return [...live, ...gaps, ...old, ...told]

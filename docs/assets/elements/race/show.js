@@ -7,7 +7,7 @@ import { button, html, list, svg } from "../mission/draw.js";
 import { keepRace, keptRace, remove } from "../own-machine.js";
 import { ROOT, apart, chooseCard, chosenCard } from "../record.js";
 import {
-  crossingOf, describe, forecastSeries, forecastVerdict, guessVerdict, leadsOf, leadsTable, legendOf, rowsOf, seriesOf, sizeSentence, sizeWords, tableOf, titleOf, verdictOf,
+  bandVerdict, crossingOf, describe, forecastSeries, forecastVerdict, guessVerdict, leadsOf, leadsTable, legendOf, rowsOf, seriesOf, sizeSentence, sizeWords, tableOf, titleOf, verdictOf,
 } from "./chart.js";
 import { Engine } from "./engine.js";
 import { dayOf, pointsFrom } from "./kept.js";
@@ -351,10 +351,11 @@ export class Show {
     const threads = this.#facts.get("browser_cpu")?.threads ?? this.#points.all[0]?.facts.threads;
     const counted = threads === undefined ? "" : `, here with ${threads} ${threads === 1 ? "thread" : "threads"}`;
     const recorded = hasRecorded ? " Dotted lines were recorded on other machines." : "";
-    const forecast = hasForecast ? " The hatched band is a forecast for PyTorch, whose GPU no browser slows down." : "";
+    const forecast = hasForecast ? " The hatched band is a forecast for PyTorch, whose GPU no browser slows down; the trip of each batch is in it." : "";
+    const lies = bandVerdict(this.#recorded, this.#group, this.#forecast);
     return (
       `The browser’s CPU line is WebAssembly${counted}. PyTorch is faster on the same cores, ` +
-      `so the ratio of GPU to CPU in the browser is not PyTorch’s.${recorded}${forecast}`
+      `so the ratio of GPU to CPU in the browser is not PyTorch’s.${recorded}${forecast}${lies && ` ${lies}`}`
     );
   }
 
