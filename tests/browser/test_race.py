@@ -258,6 +258,21 @@ def test_a_race_stands_in_the_tables_of_browsers_beside_a_file(page: Page, site:
     expect(raced).to_contain_text("per second")
 
 
+def test_a_race_stands_only_in_the_tables_that_it_has_figures_for(page: Page, site: str) -> None:
+    """The reader has saved no file, so none is missed; a size may be without a result."""
+    race(page, site, disagree=64)
+
+    page.goto(f"{site}benchmarks/results/race/")
+
+    own = page.locator(".results-table .own").filter(has=page.locator("td"))
+    expect(own).to_have_count(2)
+    expect(own).to_contain_text(["per second", "per second"])
+    empty = page.locator(".results-table .own .not-measured")
+    expect(empty).to_have_text(["no result", "no result"])
+    expect(page.locator(".results-table thead .own")).to_have_count(0)
+    assert [] == barriers(page, "article")
+
+
 @pytest.mark.parametrize(
     ("guess", "said"),
     [

@@ -3,7 +3,8 @@
 /** @typedef {import("./own-machine.js").Kept} Kept */
 
 const OWN = "own"; // what is in data-machine
-const MISSING = "not in your file";
+/** What is said where it has nothing: a race in the page is no file. @param {Kept} machine */
+const missing = ({ points }) => (points ? "no result" : "not in your file");
 
 /** @param {string} tag @param {string} content @param {{[name: string]: string}} attributes */
 function element(tag, content, attributes = {}) {
@@ -17,7 +18,7 @@ function element(tag, content, attributes = {}) {
 function cell(machine, name) {
   const figure = Object.hasOwn(machine.figures, name) ? machine.figures[name] : undefined;
   const named = { "data-figure": name, "data-kind": "measured" };
-  if (!figure) return element("td", MISSING, { class: "own not-measured", ...named });
+  if (!figure) return element("td", missing(machine), { class: "own not-measured", ...named });
   const noisy = figure.noisy ? " (noisy)" : "";
   return element("td", figure.text + noisy, { class: "own", ...named });
 }
@@ -68,7 +69,7 @@ function addGroup(table, machine) {
   }
   if (!measured.length) {
     const line = element("tr", "");
-    line.append(element("td", MISSING, { colspan: wide, class: "not-measured" }));
+    line.append(element("td", missing(machine), { colspan: wide, class: "not-measured" }));
     body.append(line);
   }
   table.tHead?.after(body);
@@ -76,7 +77,7 @@ function addGroup(table, machine) {
 
 /**
  * Show what is the reader's in every table below `root`, or take it out of them. Of a file and a race
- * a table shows the one that measured any of it.
+ * a table shows the one that measured any of it, else the file.
  * @param {ParentNode} root
  * @param {Kept[]} machines
  */
@@ -86,7 +87,7 @@ export function showOwn(root, machines) {
     if (!(table instanceof HTMLTableElement)) continue;
     const fitting = machines.filter((one) => fits(table, one));
     const figures = figuresOf(table);
-    const machine = fitting.find((one) => figures.some((name) => Object.hasOwn(one.figures, name))) ?? fitting[0];
+    const machine = fitting.find((one) => figures.some((name) => Object.hasOwn(one.figures, name))) ?? fitting.find(({ points }) => !points);
     if (!machine) continue;
     if (table.dataset.pattern) addGroup(table, machine);
     else if (table.querySelector("td[data-figure]")) addColumn(table, machine);
