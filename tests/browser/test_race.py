@@ -300,6 +300,27 @@ def test_a_guess_is_drawn_and_answered(page: Page, site: str, guess: str, said: 
     expect(element(page).locator(".race-guess")).to_contain_text(said)
 
 
+def test_who_races_without_a_guess_is_told_how_to_guess_afresh(page: Page, site: str) -> None:
+    """After the race and on the next visit, beside the choices that can't be chosen now."""
+    race(page, site)
+    guesses = element(page).get_by_role("group", name=re.compile("^From which batch size"))
+    told = guesses.get_by_text("You raced without a guess")
+
+    expect(told).to_be_visible()
+    page.reload()
+    expect(told).to_be_visible()
+    assert [] == barriers(page, "race-gpu")
+    button(page, "Forget these points").click()
+
+    expect(told).to_be_hidden()
+    choice = guesses.get_by_role("radio", name="256")
+    choice.check()
+    press(page)
+    reached(page, "finished")
+    expect(told).to_be_hidden()
+    expect(choice).to_be_disabled()
+
+
 def test_points_outlast_a_reload_until_they_are_forgotten(page: Page, site: str) -> None:
     """They come back with their day and browser, without a press, and can be raced on."""
     race(page, site)

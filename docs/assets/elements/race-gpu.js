@@ -19,6 +19,7 @@ const WAYS = [
 /** Batches, and 0 for none of them. @type {[batch: number, words: string][]} */
 const GUESSES = [[16, "16"], [64, "64"], [256, "256"], [1024, "1,024"], [4096, "4,096"], [0, "never"]];
 const GUESS = "race-guess"; // the name of the reader's guess in their record
+const NO_GUESS = "You raced without a guess. Forget these points to guess afresh.";
 const LEAD =
   "Your browser trains the lesson’s model: at each size first on your CPU, then on your GPU, never on both at once. " +
   "Nothing is loaded before you press the button, and nothing leaves your browser. Close what else keeps the machine busy.";
@@ -41,6 +42,7 @@ export class RaceGpu extends HTMLElement {
   way = "lesson";
   #ways = made("div", { className: "race-ways check-form", role: "radiogroup" });
   #guesses = made("fieldset", { className: "race-guesses" });
+  #unguessed = made("p", { className: "run-note", hidden: true });
   #loading = false;
   /** A guess that the browser refused to keep. @type {number | null} */
   #unsaved = null;
@@ -72,7 +74,8 @@ export class RaceGpu extends HTMLElement {
     this.dataset.state = "idle";
     const buttons = made("p", { className: "race-buttons" }, this.start);
     const legend = made("legend", {}, "From which batch size on does your GPU win?");
-    this.#guesses.append(legend, ...GUESSES.map((guess) => this.#guessed(...guess)));
+    this.#unguessed.textContent = NO_GUESS;
+    this.#guesses.append(legend, ...GUESSES.map((guess) => this.#guessed(...guess)), this.#unguessed);
     const lead = made("p", { className: "race-text" }, LEAD);
     this.replaceChildren(this.#guesses, lead, this.#ways, buttons, this.status, this.threads);
   }
@@ -107,10 +110,12 @@ export class RaceGpu extends HTMLElement {
    * Let the reader choose what races, or not; a guess is one before there are points.
    * @param {boolean} may
    * @param {boolean} guessed
+   * @param {boolean} raced whether there are points to forget
    */
-  choosing(may, guessed) {
+  choosing(may, guessed, raced) {
     for (const input of this.#ways.querySelectorAll("input")) input.disabled = !may;
     this.#guesses.disabled = guessed;
+    this.#unguessed.hidden = !raced || this.guess !== null;
   }
 
   /** What the first press loads; a site that was built without the engine cannot say. */

@@ -143,7 +143,7 @@ export class Show {
     const busy = state === "loading" || state === "running";
     const any = this.#points.all.length > 0;
     this.host.start.textContent = busy ? "Stop" : any ? "Race again" : "Start the race";
-    this.host.choosing(!busy, busy || any);
+    this.host.choosing(!busy, busy || any, any && !busy);
     this.#software.hidden = busy || !this.#hasSoftware;
     this.#save.hidden = busy || !any;
     this.#clear.hidden = busy || !(any || this.#points.gaps.length);
