@@ -1,6 +1,7 @@
 """What the page says and draws of one choice; ``forecast/told.js`` says the same of every choice.
 
-Forecasts have one digit, or two where the first is a 1, and always their band.
+Forecasts have one digit, or two where the first is a 1, and always their band. The parts of a step
+are drawn with two, so that they add up to what is said of the step.
 """
 
 from dataclasses import dataclass
@@ -75,6 +76,11 @@ def about(seconds: float) -> str:
     return write(seconds, "s", coarse(seconds))
 
 
+def _part(seconds: float) -> str:
+    """A part of a step."""
+    return write(seconds, "s", seconds / 10)
+
+
 def a_second(choice: Choice, seconds: float) -> str:
     """How many samples a step of that time works through in a second."""
     rate = choice.batch / seconds
@@ -132,7 +138,7 @@ def _drawing(found: Forecast, step: StepCount, choice: Choice, card: Card) -> Ro
         _row("arithmetic", 1, found.arithmetic),
         _row("traffic", 1, found.traffic),
         _row("launches", 1, found.launches, low, high),
-        _row("step", 2, found.time, found.low, found.high),
+        _row("step", 2, found.time, found.low, found.high, f"about {about(found.time)}"),
     ]
     groups = [Group(WORDS["group"].format(card=card.name), parts)]
     near = points_of(choice.model, choice.card, choice.format)
@@ -147,12 +153,13 @@ def _drawing(found: Forecast, step: StepCount, choice: Choice, card: Card) -> Ro
     return Rows(groups, "s")
 
 
-def _row(part: str, color: int, value: float, low: float = 0, high: float = 0) -> Row:
+def _row(
+    part: str, color: int, value: float, low: float = 0, high: float = 0, text: str = ""
+) -> Row:
+    text = text or _part(value)
     if low == high:
-        return Row(PARTS[part], color, Mark(value, about(value), "forecast"))
-    mark = Mark(
-        value, about(value), "forecast", low=low, high=high, band=write_band(low, high, "s")
-    )
+        return Row(PARTS[part], color, Mark(value, text, "forecast"))
+    mark = Mark(value, text, "forecast", low=low, high=high, band=write_band(low, high, "s"))
     return Row(PARTS[part], color, mark)
 
 

@@ -5,6 +5,8 @@ import subprocess
 from dataclasses import asdict, replace
 from typing import Any
 
+import pytest
+
 from lesson_code.forecast.cards import read_cards
 from lesson_code.forecast.formula import HOST, Host
 from lesson_site.charts.description import to_data
@@ -13,6 +15,7 @@ from lesson_site.forecast.models import MODELS
 from lesson_site.forecast.told import Choice, crossing, tell
 from lesson_site.forecast.words import FORMATS
 from results.forecasts import read_steps
+from results.quantities import SPACE
 from tests import node
 from tests.building import REPOSITORY
 
@@ -114,6 +117,24 @@ def test_every_sentence_is_said_somewhere() -> None:
         assert any(part in sentence for sentence in said), part
     assert any(sentence.endswith("it does not fit.") for sentence in said)
     assert HOST.low < HOST.high
+
+
+def test_the_parts_that_are_drawn_add_up_to_the_step() -> None:
+    """As they are written: two of them, or the starts alone where these decide."""
+    drawings = [drawn for choice in every_choice() if (drawn := tell(choice).drawing)]
+
+    for drawing in drawings:
+        *parts, step = drawing.groups[0].rows
+        arithmetic, traffic, launches = (seconds(row.mark.text) for row in parts)
+        whole = max(arithmetic + traffic, launches)
+        assert pytest.approx(whole, rel=0.05) == step.mark.value, parts
+    assert drawings
+
+
+def seconds(text: str) -> float:
+    """A time as it is written, in seconds."""
+    value, unit = text.split(SPACE)
+    return float(value.replace(",", "")) * {"s": 1.0, "ms": 1e-3, "µs": 1e-6}[unit]
 
 
 def test_our_cpu_stands_beside_the_step_that_it_ran() -> None:

@@ -38,6 +38,8 @@ const GB = 1e9;
 
 /** A time, as a forecast is written. @param {number} seconds */
 const about = (seconds) => write(seconds, "s", coarse(seconds));
+/** A part of a step: with two digits the parts add up. @param {number} seconds */
+const partly = (seconds) => write(seconds, "s", seconds / 10);
 /** Both ends of a forecast time. @param {number} low @param {number} high */
 const bandOf = (low, high) => writeBand(low, high, "s");
 /** One end of how many times as fast. @param {number} value @param {boolean} up */
@@ -132,18 +134,18 @@ function cardRow({ words, rules, limits, formats }, step, { batch, format, host 
 /** @param {Payload} payload @param {Forecast} found @param {Step} step @param {Choice} choice @param {Card} card @param {Own[]} own @returns {Rows} */
 function drawingOf(payload, found, step, choice, card, own) {
   const { words, parts } = payload;
-  /** @type {(part: string, color: number, value: number, low?: number, high?: number) => Row} */
-  const row = (part, color, value, low = 0, high = 0) => {
+  /** @type {(part: string, color: number, value: number, low?: number, high?: number, text?: string) => Row} */
+  const row = (part, color, value, low = 0, high = 0, text = partly(value)) => {
     const label = parts[part] ?? "";
-    if (low === high) return { label, color, mark: { value, text: about(value), kind: "forecast" } };
-    return { label, color, mark: { value, text: about(value), kind: "forecast", low, high, band: bandOf(low, high) } };
+    if (low === high) return { label, color, mark: { value, text, kind: "forecast" } };
+    return { label, color, mark: { value, text, kind: "forecast", low, high, band: bandOf(low, high) } };
   };
   const [low, , high] = choice.host.map((cost) => step.launches * cost);
   const rows = [
     row("arithmetic", 1, found.arithmetic),
     row("traffic", 1, found.traffic),
     row("launches", 1, found.launches, low, high),
-    row("step", 2, found.time, found.low, found.high),
+    row("step", 2, found.time, found.low, found.high, `about ${about(found.time)}`),
   ];
   const groups = [{ title: fill(words.group, { card: card.name }), rows }];
   const asked = [choice.model, choice.card, choice.format];
