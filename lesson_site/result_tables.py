@@ -29,7 +29,7 @@ from lesson_site.markdown_source import Source
 from lesson_site.page import Page, current_page
 from results import cases, catalogue, contributed
 from results.catalogue import FROM_RESULTS, Definition
-from results.quantities import write
+from results.quantities import SPACE, write
 from results.store import Result, Store, newest, open_store
 from results.summary import Estimate
 
@@ -42,6 +42,7 @@ MACHINES = 3  # of a kind, in the tables of a case; a page of four exceeds its b
 COMPARED = 8  # of a kind, in the tables of chosen figures and in the overview
 # Who measures: the tables of a machine's figures are called so, and own-columns.js asks for it.
 PYTORCH, BROWSER = "PyTorch", "In a browser"
+RATES = "Samples a second"  # a caption that begins so spares each cell the unit; own-columns.js too
 LONGEST_LINE = 24  # letters of the title of a row; longer ones may be broken
 NOTHING = "–"
 
@@ -422,7 +423,7 @@ def _machine_rows(block: _Block, result: Result) -> str:
     for row, row_title in block.rows.items():
         inside = [block.definitions[row, column] for column in block.columns]
         if any(_estimate(d, result) is not None for d in inside):
-            cells = "".join(_cell(d, result) for d in inside)
+            cells = "".join(_cell(d, result, bare=block.caption.startswith(RATES)) for d in inside)
             rows.append(f'<tr><th scope="row">{row_title}</th>{cells}</tr>')
     if not rows:
         return ""
@@ -436,12 +437,14 @@ def _machine_rows(block: _Block, result: Result) -> str:
 # Cells
 
 
-def _cell(definition: Definition, result: Result) -> str:
-    """A value with its unit, or a dash."""
+def _cell(definition: Definition, result: Result, bare: bool = False) -> str:
+    """A value with its unit, bare of ``per second`` where the caption says that, or a dash."""
     value = _estimate(definition, result)
     if value is None:
         return _empty_cell(definition)
     text = escape(write(value.value, definition.unit, value.spread))
+    if bare:
+        text = text.removesuffix(f"{SPACE}per second")
     noisy = " (noisy)" if value.noisy else ""
     return f'<td data-figure="{definition.name}" data-kind="measured">{text}{noisy}</td>'
 

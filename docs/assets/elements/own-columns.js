@@ -14,13 +14,14 @@ function element(tag, content, attributes = {}) {
   return made;
 }
 
-/** @param {Kept} machine @param {string} name */
-function cell(machine, name) {
+/** @param {Kept} machine @param {string} name @param {boolean} [bare] of a unit that the caption says */
+function cell(machine, name, bare = false) {
   const figure = Object.hasOwn(machine.figures, name) ? machine.figures[name] : undefined;
   const named = { "data-figure": name, "data-kind": "measured" };
   if (!figure) return element("td", missing(machine), { class: "own not-measured", ...named });
   const noisy = figure.noisy ? " (noisy)" : "";
-  return element("td", figure.text + noisy, { class: "own", ...named });
+  const text = bare ? figure.text.replace(/\s+per second$/, "") : figure.text;
+  return element("td", text + noisy, { class: "own", ...named });
 }
 
 /** Whether a table is for its kind of machine. @param {HTMLTableElement} table @param {Kept} machine */
@@ -56,6 +57,7 @@ function addGroup(table, machine) {
   const body = element("tbody", "", { class: "own", "data-machine": OWN });
   const name = element("tr", "", { class: "machine" });
   const wide = String(across.length + 1);
+  const bare = table.caption?.textContent.startsWith("Samples a second");
   name.append(element("th", machine.label, { scope: "rowgroup", colspan: wide }));
   body.append(name);
   const measured = down.filter(({ row }) =>
@@ -64,7 +66,7 @@ function addGroup(table, machine) {
   for (const { row, title } of measured) {
     const line = element("tr", "");
     line.append(element("th", title, { scope: "row" }));
-    for (const column of across) line.append(cell(machine, named(row, column)));
+    for (const column of across) line.append(cell(machine, named(row, column), bare));
     body.append(line);
   }
   if (!measured.length) {
