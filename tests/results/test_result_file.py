@@ -481,6 +481,14 @@ def test_an_entry_that_no_catalogue_knows_has_no_sizes() -> None:
     assert [{}, {}] == [found[case]["nap"].at for case in cases]
 
 
+def test_the_given_catalogue_says_at_which_sizes_an_entry_was_measured() -> None:
+    """And not the one of this repository."""
+    nap = Definition("a.nap", "a time", "measured", "s", {"measured": "nap:nap"}, member={"n": 2})
+    content = {"cases": {"nap": {"all": part(nap=1.0)}}}
+
+    assert {"n": 2} == result_file.entries_of(content, {nap.name: nap})["nap"]["nap"].at
+
+
 @pytest.mark.parametrize(
     ("samples", "known"),
     [([5.0], True), ([1e19], False), ([-1e19], False), ([1.0, 1.0, 1.0, 1e19, 1e19], False)],
@@ -524,12 +532,15 @@ def test_a_clock_that_is_wrong_itself_refuses_nothing(
             return cls(2000, 1, 1, tzinfo=tz)
 
     result_file.write(good(), tmp_path / "a.json")
-    later = good()
+    next_day, later = good(), good()
+    next_day["provenance"]["date"] = "2026-11-24"
+    result_file.write(next_day, tmp_path / "next_day.json")
     later["provenance"]["date"] = "2026-11-25"
     result_file.write(later, tmp_path / "later.json")
     monkeypatch.setattr(result_file.datetime, "datetime", Behind)
 
     assert good() == result_file.read(tmp_path / "a.json")
+    assert next_day == result_file.read(tmp_path / "next_day.json")
     assert "2026-11-25 lies in the future" in sentence_of(tmp_path / "later.json")
 
 
@@ -584,20 +595,21 @@ def problem_of(case: str, name: str, measured: Entry) -> str:
 
 
 @pytest.mark.parametrize(
-    ("case", "name", "unit", "most"),
+    ("case", "name", "unit", "most", "device"),
     [
-        ("mnist_accuracy", "final", "percent", 110.0),
-        ("mnist_accuracy", "epochs_to_97", "epochs", 1e6),
-        ("mnist_accuracy", "epochs_to_97", "samples", 1e12),
-        ("tiny_epoch", "samples_100.cpu", "s", 2.2),
+        ("mnist_accuracy", "final", "percent", 110.0, "cpu"),
+        ("mnist_accuracy", "epochs_to_97", "epochs", 1e6, "cpu"),
+        ("mnist_accuracy", "epochs_to_97", "samples", 1e12, "cpu"),
+        ("mixed_precision", "mnist.cuda_float32_peak", "bytes", 1e15, "cuda"),
+        ("tiny_epoch", "samples_100.cpu", "s", 2.2, "cpu"),
     ],
 )
 def test_a_sample_may_be_as_large_as_a_machine_gives(
-    case: str, name: str, unit: str, most: float
+    case: str, name: str, unit: str, most: float, device: str
 ) -> None:
     """And no larger; a part took as long as its samples, but for what was rounded."""
-    assert "" == problem_of(case, name, entry([most], unit, device="cpu"))
-    problem = problem_of(case, name, entry([1.0002 * most], unit, device="cpu"))
+    assert "" == problem_of(case, name, entry([most], unit, device=device))
+    problem = problem_of(case, name, entry([1.0002 * most], unit, device=device))
     assert problem.startswith(f"result at cases.{case}.all.entries.{name}.samples: ")
 
 
@@ -934,10 +946,11 @@ def test_the_newest_other_file_of_a_machine_is_found(
 
 
 def test_quick_results_lie_where_no_page_looks() -> None:
-    """Only full runs go into the folder that the site reads."""
+    """Only full runs go into the folder that the site reads; the others git ignores."""
     assert result_file.FOLDER in result_file.default_path(CPU_MACHINE).parents
     quick = result_file.default_path({**CPU_MACHINE, "quick": True})
     assert result_file.FOLDER not in quick.parents
+    assert f"/{quick.parts[0]}/" in Path(".gitignore").read_text(encoding="utf-8").split()
 
 
 def test_neither_pytorch_nor_a_library_is_needed_to_check_results() -> None:
