@@ -190,6 +190,14 @@ def test_no_answer_stands_above_its_question() -> None:
     assert [] == re.findall(spoilers, open_text.partition("\n---\n")[2])
 
 
+def test_no_question_is_called_what_its_heading_is_called() -> None:
+    """Two lines one below the other say two things."""
+    titles = re.findall(r"//// check \| (.+)", MISSION)
+
+    assert 2 == len(titles)
+    assert set() == {heading.title for heading in Source(MISSION).headings} & set(titles)
+
+
 def test_the_questions_know_what_the_model_answers() -> None:
     """The right choice claims what Adam adds; 35 %, five points more or less, are accepted."""
     tax = optimizer_tax_bytes("fp32", ROUNDED_PARAMETERS)
