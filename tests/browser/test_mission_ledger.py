@@ -194,8 +194,8 @@ def test_over_budget_is_red_and_still_told_apart(instrument: Ledger) -> None:
     """Batch 1 fits with 41.7 GB; batch 4 is over with 91.9, in one colour."""
     instrument.choose("Optimizer", "Adam")
     expect(instrument.reading).to_have_text(
-        "41.7 GB (38.8 GiB) of 80.0 GB; step peak 35.8 GB; fits with 38.3 GB to spare; "
-        "largest part: activations, 16.7 GB."
+        "41.7 GB (38.8 GiB) of 80.0 GB with all parts at once; step peak 35.8 GB if gradients are "
+        "freed each step; fits with 38.3 GB to spare; largest part: activations, 16.7 GB."
     )
     expect(instrument.chart).to_have_accessible_name("Training memory, 41.7 GB of 80.0 GB, fits")
 

@@ -9,6 +9,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from lesson_code.mission.constants import KERNEL_EFFICIENCY
 from lesson_code.mission.pipeline import pipeline
+from lesson_site.mission.sentences import messages
 from tests.browser.conftest import OVERFLOWS
 from tests.browser.missions import act_two_open, kept_state, open_mission, target_reached
 from tests.browser.states import expect_accessible
@@ -165,10 +166,13 @@ def test_the_batch_trades_utilisation_for_mfu(opened: Opener) -> None:
 
     slider.focus()
     page.keyboard.press("Home")
-    seen = []
+    # Whose profile it is, where this instrument's memory has no room for it.
+    textbook = page.get_by_text(messages()["pipeline.memory.textbook"])
+    seen, explained = [], []
     for batch in KERNEL_EFFICIENCY:
         expect(slider).to_have_attribute("aria-valuetext", f"batch {batch}")
         seen.append((readouts(page), banner(page).text_content() or ""))
+        explained.append(textbook.is_visible())
         page.keyboard.press("ArrowRight")
     assert ["60 %", "70 %", "79 %", "86 %", "91 %"] == [r["Kernel efficiency"] for r, _ in seen]
     assert ["34.8 %", "39.3 %", "43.2 %", "46.1 %", "48.1 %"] == [r["MFU"] for r, _ in seen]
@@ -176,6 +180,7 @@ def test_the_batch_trades_utilisation_for_mfu(opened: Opener) -> None:
         r["Accelerator utilisation"] for r, _ in seen
     ]
     assert [True, True, True, False, False] == ["Target reached" in says for _, says in seen]
+    assert [False, False, False, True, True] == explained
     assert "84.4 GB if gradients stay, 72.7 GB at the peak when they are freed" in seen[2][1]
     assert "would pass, but 140.7 GB does not fit" in seen[3][1]
     expect(page.locator(".pipeline-remark").last).to_contain_text("MFU 34.8 to 48.1 %")

@@ -23,7 +23,7 @@ const TRIES = 8;
 // What is read out, and the question that each number answers.
 /** @type {[name: string, note: string][]} */
 const READOUTS = [
-  ["Accelerator utilisation", "Is anything running?"],
+  ["Accelerator utilisation", "Is anything running? Compute, or a kernel of the transfers"],
   ["Compute share", "Is it tensor arithmetic?"],
   ["MFU", "How much of the peak becomes progress?"],
   ["HFU", "The same, recomputation counted"],
@@ -134,6 +134,7 @@ export class PipelineAnalyzer extends Instrument {
       this.#place("memory", "div", "mission-chart"),
       this.#table("memory"),
       this.#place("verdict", "p", "mission-line"),
+      this.#place("textbook", "p", "mission-note"),
       this.#place("activations", "p", "mission-note"),
       this.#place("accumulation", "p", "mission-note"),
       this.#after(payload),
@@ -262,6 +263,7 @@ export class PipelineAnalyzer extends Instrument {
     this.#write("checkpointing", controls.checkpointing === "1" ? fill(mission.text("target.gauge"), again) : "");
     this.#write("batch", batchWords(controls, payload));
     this.#write("activations", fill(mission.text(`pipeline.activations.${controls.checkpointing}`), again));
+    this.#write("textbook", row.verdict === "over" ? mission.text("pipeline.memory.textbook") : "");
     this.#write("accumulation", row.verdict === "fits" ? "" : mission.text("pipeline.accumulation"));
     this.#write("recorded", recordWords(act2.record, payload));
     this.#places.record?.toggleAttribute("disabled", !counted);
