@@ -1,5 +1,6 @@
 """The laptop challenge: what each move comes to, what is written down, and what is asked."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -137,11 +138,29 @@ def test_the_last_move_with_float32_weights_reaches_the_limit(page: Page) -> Non
     move(page, "precision=mixed")
     expect(page.locator(".laptop-total")).to_contain_text("16.45 GB")
     expect(outcome).to_contain_text("Limit reached: these moves cannot fit it")
-    expect(outcome).to_contain_text(f"8 bytes × {N_PARAMS:,} = {FLOOR} GB, 4.46 GB more than")
+    expect(outcome).to_contain_text("4.46 GB over")
     expect(outcome).to_have_class("laptop-outcome mission-banner red")
     move(page, "bookkeeping=zero")
     expect(page.locator(".laptop-total")).to_contain_text("13.02 GB")
     expect(outcome).to_contain_text("Limit reached: these moves cannot fit it")
+
+
+def test_the_limit_says_what_it_is_made_of_once_that_was_answered(page: Page) -> None:
+    """Before, neither answer can be copied from it; after, and on a second visit, it has both."""
+    outcome, form = page.locator(".laptop-outcome"), page.locator(".laptop-quantify")
+    move(page, *SMALLEST, "precision=mixed")
+    expect(outcome).to_contain_text("Limit reached")
+    expect(outcome).not_to_contain_text(re.compile(rf"bytes ×|{FLOOR} GB"))
+
+    form.get_by_role("textbox").fill("11")
+    form.locator("[value=power]").check()
+    form.get_by_role("button", name="Check").click()
+
+    made_of = f"8 bytes × {N_PARAMS:,} = {FLOOR} GB, 4.46 GB more than"
+    expect(outcome).to_contain_text(made_of)
+    page.reload()
+    laptop(page).scroll_into_view_if_needed()
+    expect(outcome).to_contain_text(made_of)
 
 
 def test_whoever_met_the_limit_gets_no_hint_at_it(page: Page) -> None:

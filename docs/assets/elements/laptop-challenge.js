@@ -168,7 +168,7 @@ export class LaptopChallenge extends Instrument {
   }
 
   /** @param {State} state @param {Payload} payload */
-  #drawBar({ laptop: { config, moves, outcomes_seen: seen } }, payload) {
+  #drawBar({ laptop: { config, moves, outcomes_seen: seen, quantify } }, payload) {
     const [row, regime] = [rowOf(config, payload), regimeOf(config, payload)];
     const before = this.#last?.n === moves.length ? this.#last.before : null;
     const says = (/** @type {string} */ id) => fill(mission.text(id), blanks(row));
@@ -185,18 +185,25 @@ export class LaptopChallenge extends Instrument {
     this.#chart.replaceChildren(bar(row, regime, before));
     this.#notes.replaceChildren(...notes.filter(Boolean).map((note) => html("p", { class: "mission-note" }, note)));
     this.#table.replaceChildren(table(row, regime));
-    this.#drawOutcome(row.outcome, wordsOf(row.outcome, seen), regime, says);
+    this.#drawOutcome(row.outcome, wordsOf(row.outcome, seen), regime, quantify.checked, says);
   }
 
-  /** @param {string} outcome @param {string} id of its sentences @param {string} regime @param {(id: string) => string} says */
-  #drawOutcome(outcome, id, regime, says) {
+  /**
+   * The limit says what it is made of once the learner has answered that.
+   * @param {string} outcome
+   * @param {string} id of its sentences
+   * @param {string} regime
+   * @param {boolean} answered
+   * @param {(id: string) => string} says
+   */
+  #drawOutcome(outcome, id, regime, answered, says) {
     const colour = COLOURS[outcome];
     const [title, own] = [says(`laptop.${id}.title`), says(`laptop.${id}.${regime}`)];
     this.#outcome.className = `laptop-outcome ${colour ? `mission-banner ${colour}` : "mission-line"}`;
     this.#outcome.dataset.outcome = outcome;
     this.#outcome.replaceChildren(
       ...(title ? [html("p", {}, html("strong", {}, title))] : []),
-      html("p", {}, says(`laptop.${id}`)),
+      html("p", {}, (!answered && says(`laptop.${id}.asked`)) || says(`laptop.${id}`)),
       ...(own ? [html("p", {}, own)] : []),
     );
   }
