@@ -108,6 +108,30 @@ def test_every_wrong_answer_gets_its_own_sentence(second: Page, number: int) -> 
     expect(second.locator(".mission-live")).to_have_text(f"2 of 3 right. Blank 3: {says}")
 
 
+@pytest.mark.parametrize("size", [(1280, 900), (390, 800)])
+def test_the_verdict_comes_into_view_and_marks_each_blank(
+    browser: Browser, site: str, revealed: dict[str, Any], size: tuple[int, int]
+) -> None:
+    """However far down the button is, the whole answer to it is seen, and where it belongs."""
+    page = open_mission(browser, site, revealed)
+    element = reflection(page, 1)
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    check = element.get_by_role("button", name="Check")
+    for index, value in enumerate(("4", "copies", "2")):
+        element.locator("select").nth(index).select_option(value)
+    # The button at the lower edge: what comes below it is out of sight.
+    check.evaluate("button => button.scrollIntoView({ block: 'end' })")
+
+    check.click()
+
+    expect(element.locator(".reflection-judged")).to_be_in_viewport(ratio=1)
+    signs = element.locator(".reflection-sentence .mission-mark")
+    expect(signs).to_have_class([f"mission-mark {each}" for each in ("wrong", "right", "wrong")])
+    element.get_by_label("Blank 1").select_option("2")
+    expect(signs).to_have_count(2)
+    page.context.close()
+
+
 def test_a_changed_answer_is_judged_when_it_is_checked_again(first: Page) -> None:
     """After a change nothing is said to the blank until the next check; Act 2 stays open."""
     element = reflection(first, 1)

@@ -285,6 +285,7 @@ export class LaptopChallenge extends Instrument {
     if (noReason) return this.querySelector(/** @type {"input"} */ ("[name=laptop-why]"))?.focus();
     this.#answersChanged = false;
     mission.change(({ laptop }) => Object.assign(laptop.quantify, { gb: this.#gb.value, checked: true }));
+    this.#judged.scrollIntoView({ block: "nearest" });
     mission.say(this.#judgements(mission.state ?? state, payload).map(({ says }) => says).join(" "));
   }
 

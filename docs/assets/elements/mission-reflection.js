@@ -26,6 +26,8 @@ const LONG = 40;
 export class MissionReflection extends Instrument {
   /** @type {HTMLSelectElement[]} */
   #lists = [];
+  /** A sign behind each list; the words are in the verdicts. */
+  #signs = Array.from({ length: 3 }, () => html("span"));
   /** Blanks that were changed since they were checked, so that nothing is said to them. @type {Set<number>} */
   #answersChanged = new Set();
   #choiceChanged = false;
@@ -63,6 +65,10 @@ export class MissionReflection extends Instrument {
     const judged = checked ? this.#judgements(state, payload) : [];
     this.#judged.hidden = judged.length === 0;
     this.#judged.replaceChildren(...judged.map((each) => html("li", {}, ...verdict(each))));
+    this.#signs.forEach((sign, index) => {
+      const found = judged.find(({ at }) => at === index);
+      sign.className = found ? markOf(found.right) : "";
+    });
     this.#drawAfter(checked, payload);
     if (this.#number === 2) this.#drawChoice(state, payload.reflections.choice);
     else this.#drawNext(state);
@@ -75,7 +81,8 @@ export class MissionReflection extends Instrument {
     const { sentence, blanks } = this.#sentence(payload);
     this.#error.id = `${this.#id}-error`;
     this.#lists = blanks.map((blank, index) => this.#list(blank, index));
-    const parts = sentence.flatMap((text, index) => [text, this.#lists[index] ?? ""]);
+    const gaps = this.#lists.map((select, index) => html("span", {}, select, this.#signs[index]));
+    const parts = sentence.flatMap((text, index) => [text, gaps[index] ?? ""]);
     const form = html(
       "form",
       { novalidate: true },
@@ -121,6 +128,7 @@ export class MissionReflection extends Instrument {
     }
     this.#answersChanged.clear();
     mission.change((next) => void (this.#kept(next).checked = true));
+    showWhole(this.#judged);
     const judged = this.#judgements(state, payload);
     const right = judged.filter((each) => each.right).length;
     const wrong = judged.filter((each) => !each.right).map(({ label, says }) => `${label}: ${says}`);
@@ -133,7 +141,7 @@ export class MissionReflection extends Instrument {
     return this.#sentence(payload).blanks.flatMap((blank, index) => {
       const answer = answers[index] ?? null;
       if (answer === null || this.#answersChanged.has(index)) return [];
-      return [{ label: blank.label, ...judge(blank, answer) }];
+      return [{ at: index, label: blank.label, ...judge(blank, answer) }];
     });
   }
 
@@ -192,6 +200,7 @@ export class MissionReflection extends Instrument {
     }
     this.#choiceChanged = false;
     mission.change(({ act2 }) => void (act2.reflection.choice_checked = true));
+    showWhole(this.#choiceJudged);
     const { right, says } = judge(payload.reflections.choice, choice);
     mission.say(`${right ? "" : "Not yet. "}${says}`);
   }
@@ -223,9 +232,15 @@ function writtenOut({ label, options }) {
   return html("div", { class: "reflection-options" }, html("p", {}, `${label} can be:`), html("ul", {}, ...items));
 }
 
+/** Scroll no further than it takes to have all of it in view. @param {Element} element */
+const showWhole = (element) => element.scrollIntoView({ block: "nearest" });
+
+/** @param {boolean} right */
+const markOf = (right) => `mission-mark ${right ? "right" : "wrong"}`;
+
 /** @param {{label: string, right: boolean, says: string}} judged */
 function verdict({ label, right, says }) {
-  const mark = html("span", { class: `mission-mark ${right ? "right" : "wrong"}` }, `${label}: ${right ? "right" : "not yet"}`);
+  const mark = html("span", { class: markOf(right) }, `${label}: ${right ? "right" : "not yet"}`);
   return [mark, ". ", says.replace(/^Right: ./, (start) => start.slice(-1).toUpperCase())];
 }
 
