@@ -83,6 +83,38 @@ def test_before_the_first_prediction_nothing_can_be_read_off(opened: Opened) -> 
     assert not [url for url in asked if url.endswith((DATA, "mission.css"))]
 
 
+@pytest.mark.parametrize(
+    ("question", "instrument"), [(FIRST, "memory-ledger"), (SECOND, "pipeline-analyzer")]
+)
+def test_whoever_opened_the_answer_is_told_that_any_prediction_opens_the_instruments(
+    opened: Opened, question: str, instrument: str
+) -> None:
+    """It says so in the answer, as long as nothing is predicted, and it is true."""
+    state = act_two_open()
+    for act in ("act1", "act2"):
+        state[act] |= {"prediction": None, "locked_at": None}
+    if question == FIRST:
+        state["act1"] |= {"revealed": False}
+    else:
+        state["act1"] |= {"prediction": "C", "locked_at": AT}
+    page = opened(state)
+    check = page.locator(question)
+    hint = check.locator(".while-asking")
+    expect(hint).to_be_hidden()
+
+    check.locator(".check-answer > summary").click()
+    expect(hint).to_be_visible()
+    expect(page.locator(instrument)).to_be_hidden()
+    if question == FIRST:
+        check.get_by_role("radio").last.check()
+    else:
+        check.get_by_role("textbox").fill("35")
+    check.get_by_role("button", name=COMMIT).click()
+
+    expect(page.locator(instrument)).to_be_visible()
+    expect(hint).to_be_hidden()
+
+
 def test_the_first_prediction_is_kept_and_not_judged_before_the_reveal(opened: Opened) -> None:
     """By keyboard: the ledger opens, nothing says what is right, and no second guess is offered."""
     page = opened()
