@@ -137,6 +137,46 @@ def test_the_first_prediction_is_kept_and_not_judged_before_the_reveal(opened: O
     assert kept_state(page)["act1"]["prediction"] == "B"
 
 
+# Where the verdict begins, and each control that is behind it although it has the focus.
+COVERED = """(instrument) => {
+  const top = () => instrument.querySelector(".mission-verdict").getBoundingClientRect().top;
+  const controls = instrument.querySelectorAll(".mission-controls :is(input, button, select)");
+  return [...controls].filter((control) => {
+    control.focus();
+    return document.activeElement === control && control.getBoundingClientRect().bottom > top();
+  }).map((control) => control.id || `${control.name} ${control.value}`);
+}"""
+
+
+@pytest.mark.parametrize(
+    ("state", "instrument", "label"),
+    [
+        (act_one_open(), "memory-ledger", "Momentum"),
+        (act_two_open(), "pipeline-analyzer", "Mixed"),
+        (target_reached(), "laptop-challenge", "SGD"),
+    ],
+)
+def test_on_a_phone_the_verdict_is_in_view_beside_the_controls(
+    opened: Opened, state: State, instrument: str, label: str
+) -> None:
+    """What a control does is seen where it is touched, and no control is behind that."""
+    page = opened(state, viewport={"width": 390, "height": 640})
+    element = page.locator(instrument)
+    element.scroll_into_view_if_needed()
+    verdict = element.locator(".mission-verdict")
+    expect(verdict).to_be_visible()
+    before = verdict.inner_text()
+    control = element.get_by_label(label, exact=True)
+    control.evaluate("control => control.scrollIntoView({ block: 'center' })")
+
+    control.check()
+
+    expect(element.get_by_role("img").first).not_to_be_in_viewport()
+    expect(verdict).to_be_in_viewport(ratio=1)
+    expect(verdict).not_to_have_text(before)
+    assert [] == element.evaluate(COVERED)
+
+
 def test_the_list_of_steps_says_what_each_act_does_in_its_own_way(opened: Opened) -> None:
     """Act 1 leaves the record to Act 2, whose reveal is beside the laptop."""
     steps = opened(act_one_open()).locator(".mission-steps li")

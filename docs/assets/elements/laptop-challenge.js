@@ -54,7 +54,7 @@ export class LaptopChallenge extends Instrument {
   /** The last move that was made here, and where the bar was before. @type {{n: number, before: Row} | null} */
   #last = null;
   #answersChanged = false;
-  #total = html("p", { class: "laptop-total" });
+  #total = html("p", { class: "laptop-total mission-verdict" });
   #chart = html("div", { class: "mission-chart" });
   #notes = html("div");
   #table = html("div");

@@ -326,7 +326,7 @@ function build(payload, controls, act) {
   const view = html(
     "div",
     { class: "mission-view" },
-    html("div", { class: "ledger-verdict" }, banner),
+    html("div", { class: "ledger-verdict mission-verdict" }, banner),
     figure,
     html("details", { class: "mission-table" }, html("summary", {}, "Show as table"), table),
     boxes.group,

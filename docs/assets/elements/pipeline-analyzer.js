@@ -119,7 +119,7 @@ export class PipelineAnalyzer extends Instrument {
     return html(
       "div",
       { class: "mission-view" },
-      this.#place("target", "p", "mission-banner"),
+      html("div", { class: "mission-verdict" }, this.#place("target", "p", "mission-banner")),
       this.#place("bars", "div", "mission-chart"),
       this.#table("bars"),
       this.#place("checkpointing", "p", "mission-line pipeline-remark"),
