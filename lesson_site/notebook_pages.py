@@ -2,6 +2,7 @@
 
 ``[notebook: FILE from "First heading" to "Other heading"]``, alone on a line, becomes the cells of
 an executed notebook; the two headings, each with everything below it, are left out for all of it.
+What a learner fills in is shown as they find it, with the solution closed below it.
 ``[open in Colab: FILE]`` becomes a button, and ``[clone this project]`` the commands that fetch it,
 where the build knows the public repository, in the environment variable LESSON_REPOSITORY.
 Elsewhere they become nothing: no link can be dead.
@@ -19,13 +20,14 @@ from markdown.preprocessors import Preprocessor
 from lesson_site import notebooks
 from lesson_site.deferred import spare_conversion
 from lesson_site.errors import PageError
-from lesson_site.notebooks import FOLDER, NotebookError
+from lesson_site.notebooks import FOLDER, LEARNER, SOLUTION, NotebookError
 from lesson_site.page import current_page
 from lesson_site.printed_tables import text_html
 
 SHOWN = re.compile(r'^\[notebook: (?P<file>[\w.-]+)(?: from "(?P<first>.+)" to "(?P<last>.+)")?\]$')
 COLAB = re.compile(r"^\[open in Colab: (?P<file>[\w.-]+)\]$")
 CLONE = "[clone this project]"
+FILLED_IN = "One way to fill it in, which printed what follows"
 REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+")
 
 
@@ -52,6 +54,7 @@ class NotebookCells(Preprocessor):
             notebook = notebooks.read(FOLDER / shown["file"])
             chosen = _between(notebook["cells"], shown["first"], shown["last"])
             at = notebook["metadata"]["lesson"]
+            given = _given() if shown["file"] == SOLUTION.name else {}
         except (NotebookError, KeyError) as problem:
             reason = problem if isinstance(problem, NotebookError) else "it has not been executed"
             raise PageError(f"{page.source}: {shown['file']}: {reason}") from problem
@@ -63,7 +66,18 @@ class NotebookCells(Preprocessor):
 
         # where the page is served live, its cells can run, each after those above it
         runs = f"{FOLDER.name}/{shown['file']}"
-        return list(_as_markdown(chosen, output, runs))
+        return list(_as_markdown(chosen, given, output, runs))
+
+
+def _given() -> dict[str, str]:
+    """What a learner finds in each cell that they fill in, by its id."""
+    cells = notebooks.read(LEARNER)["cells"]
+    return {cell["id"]: cell["source"] for cell in cells if "exercise" in " ".join(_tags(cell))}
+
+
+def _tags(cell: dict[str, Any]) -> list[str]:
+    tags: list[str] = cell["metadata"].get("tags", [])
+    return tags
 
 
 def _between(
@@ -84,17 +98,24 @@ def _between(
     return cells[starts[first] : min(after, default=len(cells))]
 
 
-def _as_markdown(cells: list[dict[str, Any]], output: Any, runs: str) -> Iterator[str]:
+def _as_markdown(
+    cells: list[dict[str, Any]], given: dict[str, str], output: Any, runs: str
+) -> Iterator[str]:
     """The lines of a page that say what the cells say."""
     for cell in cells:
         yield ""
         if cell["cell_type"] == "markdown":
             yield from _text(cell["source"])
             continue
-        tags = cell["metadata"].get("tags", [])
+        code = ["```python", *cell["source"].splitlines(), "```"]
+        if cell["id"] in given:
+            yield from ("```python", *given[cell["id"]].splitlines(), "```")
+            yield from ("", f'??? success "{FILLED_IN}"', *(f"    {line}" for line in code))
         # Machinery and checks are whole modules of tested code, and a prediction is the learner's.
-        if not any(tag in ("machinery", "prediction") or tag.startswith("check-") for tag in tags):
-            yield from ("```python", *cell["source"].splitlines(), "```")
+        elif not any(
+            tag in ("machinery", "prediction") or tag.startswith("check-") for tag in _tags(cell)
+        ):
+            yield from code
         outputs = [{**one, "alt": cell["metadata"].get("alt", "")} for one in cell["outputs"]]
         if outputs:
             outputs[-1]["runs"] = f"{runs}#{cell['id']}"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from bs4 import BeautifulSoup
 
-from lesson_site.notebooks import SOLUTION, NotebookError
+from lesson_site.notebooks import LEARNER, SOLUTION, NotebookError
 from lesson_site.postbuild.notebook import DOCSTRING, INDEX, PAGE, PICTURES, tidy_notebook
 
 CELLS: list[dict[str, Any]] = json.loads(SOLUTION.read_text(encoding="utf-8"))["cells"]
@@ -83,6 +83,26 @@ def test_a_picture_has_the_description_of_its_cell(page: BeautifulSoup, built_si
 def test_nothing_of_jupyterlab_is_left(page: BeautifulSoup) -> None:
     """No script, no style and no control of the page that mkdocs-jupyter made."""
     assert [] == page.select("script, style, clipboard-copy, [style], [class^=jp-]")
+
+
+@pytest.mark.parametrize("number", [1, 2, 3, 4])
+def test_an_exercise_is_shown_as_a_learner_finds_it(built_site: Path, number: int) -> None:
+    """Its code with the gaps comes first, and the solution is closed below it."""
+    given = json.loads(LEARNER.read_text(encoding="utf-8"))["cells"]
+    open_code, closed_code = (
+        squeezed("".join(cell["source"]))
+        for cells in (given, CELLS)
+        for cell in cells
+        if f"exercise-{number}" in cell["metadata"].get("tags", [])
+    )
+    html = (built_site / f"notebooks/exercise-{number}/index.html").read_text(encoding="utf-8")
+    article = BeautifulSoup(html, "html.parser").article
+
+    codes = [squeezed(code.get_text()) for code in article.select("pre code")]
+    folded = [squeezed(code.get_text()) for code in article.select("details:not([open]) pre code")]
+
+    assert [closed_code] == folded
+    assert codes.index(open_code) + 1 == codes.index(closed_code)
 
 
 def test_search_does_not_find_its_sentences_twice(built_site: Path) -> None:
