@@ -498,6 +498,8 @@ def _problems_of_figures(result: Content, definitions: Definitions) -> Iterator[
                     f"at cases: {definition.targets[0]} works through {found.value:.3g} in a "
                     f"second, more than any machine; {AGAIN}"
                 )
+    if not result["figures"]:  # what can't be computed costs no measurement
+        return
     expected = with_figures(result, definitions)["figures"]
     for name, figure in result["figures"].items():
         place = f"at figures.{name}"

@@ -128,13 +128,16 @@ STATES: dict[str, tuple[str, ...]] = {
 # What palette and width decide; every other rule finds the same in all looks.
 OF_LOOKS = [*OF_COLORS, "target-size", "scrollable-region-focusable"]
 IN_LOOKS = ((LOOKS[0], []), (LOOKS[-1], OF_LOOKS))
-# What happens to lie under a line that stays in view is measured as if that were its place.
-LET_SCROLL = """(pinned) => {
+# What happens to lie under something that stays in view is measured as if that were its place.
+LET_SCROLL = """(style) => {
   const sheet = new CSSStyleSheet();
-  if (pinned) sheet.replaceSync(`${pinned} { position: static !important; }`);
+  sheet.replaceSync(style);
   document.adoptedStyleSheets = [sheet];
 }"""
-PINNED = ":is(.mission-status, .mission-verdict)"
+UNPINNED = """
+:is(.md-header, .mission-status, .mission-verdict) { position: static !important; }
+.md-top { display: none !important; }
+"""
 
 
 def expect_accessible(page: Page, element: str, state: str, part: str = "") -> None:
@@ -152,7 +155,7 @@ def expect_accessible(page: Page, element: str, state: str, part: str = "") -> N
     size, palette = page.viewport_size, page.evaluate(PALETTE)
     assert size
     found = {}
-    page.evaluate(LET_SCROLL, PINNED)
+    page.evaluate(LET_SCROLL, UNPINNED)
     for look, rules in IN_LOOKS:
         turn(page, look)
         barriers = page.evaluate(f"(asked) => ({RUN_AXE})(...asked)", [rules, part or element])

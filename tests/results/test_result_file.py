@@ -623,6 +623,15 @@ def test_a_part_that_was_skipped_has_no_entries(tmp_path: Path) -> None:
     assert {} == content["figures"]
 
 
+def test_a_part_is_judged_though_its_figures_cannot_be_computed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A mistake in the catalogue costs no measurement, as nothing is computed of a part."""
+    monkeypatch.setattr(result_file.catalogue, "figures_of", lambda *_: 1 / 0)
+
+    assert "" == problem_of("tiny_epoch", "samples_100.cpu", entry([1.0], "s", device="cpu"))
+
+
 def test_a_part_with_a_number_that_is_none_is_refused() -> None:
     """Before anything is written, and so is what JSON does not know."""
     nan, several = (
