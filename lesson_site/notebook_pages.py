@@ -72,7 +72,11 @@ class NotebookCells(Preprocessor):
 def _given() -> dict[str, str]:
     """What a learner finds in each cell that they fill in, by its id."""
     cells = notebooks.read(LEARNER)["cells"]
-    return {cell["id"]: cell["source"] for cell in cells if "exercise" in " ".join(_tags(cell))}
+    return {
+        cell["id"]: cell["source"]
+        for cell in cells
+        if any(tag.startswith("exercise-") for tag in _tags(cell))
+    }
 
 
 def _tags(cell: dict[str, Any]) -> list[str]:

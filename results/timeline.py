@@ -120,7 +120,6 @@ COPY = between(10e-6, 30e-6)  # the fixed part of a copy; a V100 takes the longe
 COPY_RATE = between(26.03e9, 12.35e9)  # PCIe 4 and PCIe 3
 STAGING_RATE = between(12e9, 4e9)  # within the computer's memory, assumed
 KERNEL = between(0.99e-6, 1.46e-6)  # a kernel that has nothing to do, in a graph
-
 # What a reader may choose
 BATCHES = (16, 32, 64, 256, 1024, 4096)
 WORKERS = (0, 1, 2, 4)

@@ -450,7 +450,7 @@ def test_committing_nothing_says_what_is_missing(
 
 
 def test_the_marked_lines_are_whole_on_a_phone(open_page: Opener) -> None:
-    """Their code is not cut off, whatever stands beside it."""
+    """Their code is not cut off by the words beside it."""
     page = open_page()
     page.set_viewport_size({"width": 390, "height": 800})
     here = predict(page, "pick", right=False)

@@ -170,11 +170,12 @@ export class FloatSwitches extends HTMLElement {
   /** The line at the number, the one at what was asked for, and the colour of the format. @param {number} value */
   #mark(value) {
     const gone = Number.isNaN(value);
-    const [share, asked] = [value, this.#number].map((number) => this.#share(number));
+    const share = this.#share(value);
+    const asked = this.#share(this.#number);
     part(this, ".float-mark", SVGLineElement).classList.toggle("gone", gone);
-    this.#draw("float-mark", gone ? 0 : share ?? 0, gone ? "" : written(value));
-    const far = !gone && Math.abs((asked ?? 0) - (share ?? 0)) > 0.1; // else it would be hidden by the line
-    this.#draw("float-asked", (far ? asked : share) ?? 0, far ? written(this.#number) : "");
+    this.#draw("float-mark", share, gone ? "" : written(value));
+    const far = !gone && Math.abs(asked - share) > 0.1; // nearer, its words would cover the others
+    this.#draw("float-asked", far ? asked : share, far ? written(this.#number) : "");
     for (const row of this.querySelectorAll(".float-row")) {
       const chosen = row.getAttribute("data-format") === this.#kind.name;
       row.classList.toggle("c2", chosen);

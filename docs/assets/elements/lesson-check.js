@@ -134,7 +134,7 @@ export class LessonCheck extends HTMLElement {
     const read = readPrediction(this.kind, this.#parts ? this.#parts.value : (input?.value ?? ""), this.getAttribute("within"));
     if ("problem" in read) {
       this.#message.textContent = read.problem;
-      this.#inputs[0]?.focus({ preventScroll: true }); // what is said stands below the button
+      this.#inputs[0]?.focus({ preventScroll: true }); // the message is below the button
       this.#message.scrollIntoView({ block: "nearest" });
       return;
     }
