@@ -62,6 +62,20 @@ def test_every_unit_of_a_published_number_is_one_of_ours() -> None:
     assert units <= set(UNITS)
 
 
+def test_what_16_bits_gain_on_newer_cards_depends_on_the_network() -> None:
+    """From an A100 to a B200 a gain shrinks towards nothing, or stays near two."""
+    known = read()
+    convolutions, products = (
+        [known[f"lambda.{network}.{card}.gain"].value for card in ("a100_80gb", "h100", "b200")]
+        for network in ("resnet50", "bert_large")
+    )
+
+    assert sorted(convolutions, reverse=True) == convolutions
+    assert 1.1 > convolutions[-1]
+    assert 1.8 < min(products)
+    assert products[0] < products[1]
+
+
 def test_a_figure_takes_what_its_group_shares(write: Write) -> None:
     """Its own fields come first, the group's fill the rest."""
     figure = read(write())["net.v100"]
