@@ -76,6 +76,29 @@ def test_what_16_bits_gain_on_newer_cards_depends_on_the_network() -> None:
     assert products[0] < products[1]
 
 
+def test_utilisation_is_compared_over_settings_that_both_cards_have() -> None:
+    """The same models, lengths and numbers of GPUs, each once, and no other rows."""
+    table = tables.read("mfu")
+    place = table.columns.index
+    settings = {
+        card: [
+            row[place("model") : place("mfu")]
+            for row in table.rows
+            if (card, "bfloat16") == row[: place("model")]
+        ]
+        for card in ("A100 80GB", "H100 80GB")
+    }
+    both = set(settings["A100 80GB"]) & set(settings["H100 80GB"])
+    marked = [row for row in table.rows if row[place("both cards")]]
+
+    assert {"A100 80GB", "H100 80GB"} == {row[0] for row in marked}
+    assert {"bfloat16"} == {row[1] for row in marked}
+    for card in settings:
+        chosen = [row[2:5] for row in marked if card == row[0]]
+        assert sorted(both) == sorted(chosen)
+    assert len(both) == read()["mfu.foundry.a100.runs"].value
+
+
 def test_a_figure_takes_what_its_group_shares(write: Write) -> None:
     """Its own fields come first, the group's fill the rest."""
     figure = read(write())["net.v100"]
