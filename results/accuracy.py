@@ -8,7 +8,7 @@ above one.
 import math
 import statistics
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from lesson_code.forecast import formula
@@ -199,6 +199,34 @@ def gains(some: Iterable[Compared], same_batch: bool = False) -> list[Gain]:
     return [Gain(pair[True], pair[False]) for pair in found.values() if len(pair) == 2]
 
 
+def with_the_larger(one: Compared, factor: float = 1.0) -> Compared:
+    """The same if arithmetic and traffic went on at once, so that only the longer of them counts.
+
+    The ends of its band stay those of the sum.
+
+    Args:
+        one: What was published, forecast.
+        factor: By how much to lengthen it.
+    """
+    parts = one.forecast
+    work = factor * max(parts.arithmetic, parts.traffic)
+    return replace(one, forecast=replace(parts, time=max(work, parts.launches)))
+
+
+def larger_factor() -> float:
+    """The factor at which half of the speeds that were seen took longer than the longer part."""
+    seen = [with_the_larger(one).ratio for one in GROUPS["seen"]()]
+    return 1 / math.exp(statistics.median(map(math.log, seen)))
+
+
+def by_card(file: str) -> dict[str, list[Compared]]:
+    """The points of a file by the card's id, in the order in which cards are offered."""
+    found: dict[str, list[Compared]] = {card: [] for card in read_cards()}
+    for one in compared(file):
+        found[one.point.card].append(one)
+    return {card: some for card, some in found.items() if some}
+
+
 # Numbers that pages name; the catalogue calls these with a group's name.
 
 GROUPED = ("convnext", "efficientnet", "mobilenet", "resnext")  # convolutions with groups
@@ -217,7 +245,13 @@ GROUPS: dict[str, Callable[[], Sequence[Compared]]] = {
     "timm": lambda: _unseen(lambda point: point.card == "rtx-3090"),
     "elsewhere": lambda: _unseen(lambda point: point.card not in ("t4", "rtx-3090")),
     "b200": lambda: _unseen(lambda point: point.card == "b200"),
+    "new_cards": lambda: _unseen(lambda point: point.card not in by_card("training_seen")),
     "grouped": lambda: _unseen(lambda point: point.network.startswith(GROUPED)),
+    "ungrouped": lambda: _unseen(lambda point: not point.network.startswith(GROUPED)),
+    "larger": lambda: [with_the_larger(one) for one in compared("training_unseen")],
+    "larger_fitted": lambda: [
+        with_the_larger(one, larger_factor()) for one in compared("training_unseen")
+    ],
 }
 
 

@@ -118,6 +118,38 @@ def test_an_error_is_the_same_both_ways(ratio: float, error: float) -> None:
     assert error == made_up(ratio).error
 
 
+def test_the_longer_of_two_in_place_of_their_sum() -> None:
+    """It counts alone, lengthened where that is asked for, and launches decide as before."""
+    one = replace(
+        made_up(1.0),
+        forecast=formula.Forecast(3.0, 2.0, 4.5, arithmetic=2, traffic=1, launches=2.5),
+    )
+    other = replace(one, forecast=replace(one.forecast, arithmetic=1, traffic=4))
+
+    assert (2.5, 4.0) == tuple(accuracy.with_the_larger(of).ratio for of in (one, other))
+    assert (3.0, 6.0) == tuple(accuracy.with_the_larger(of, 1.5).ratio for of in (one, other))
+    assert one.forecast.low == accuracy.with_the_larger(one).forecast.low
+
+
+def test_the_sum_needs_no_factor_and_the_longer_one_does() -> None:
+    """Fitted on the speeds seen, half of which then take longer, it hits fewer of the others."""
+    factor = accuracy.larger_factor()
+    fitted = [accuracy.with_the_larger(one, factor) for one in accuracy.GROUPS["seen"]()]
+
+    assert len(fitted) // 2 == sum(one.ratio < 0.999 for one in fitted)
+    assert accuracy.within("larger") < accuracy.within("larger_fitted") < accuracy.within("unseen")
+    assert accuracy.count("larger") == accuracy.count("larger_fitted") == accuracy.count("unseen")
+
+
+def test_points_by_card() -> None:
+    """Each is with its card, the cards in the order of the list, and none without points."""
+    cards = accuracy.by_card("training_unseen")
+
+    assert [id for id in read_cards() if id in cards] == list(cards)
+    assert all({id} == {one.point.card for one in some} for id, some in cards.items())
+    assert accuracy.count("unseen") == sum(map(len, cards.values()))
+
+
 def test_a_published_time_lies_in_the_band_or_not() -> None:
     """From the forecast's lowest to its highest, both included."""
     assert made_up(1.5).held
@@ -170,6 +202,14 @@ def test_fits_are_counted_by_what_they_are(right: bool) -> None:
         ("t4_small", {"t4"}, {"pollux-cifar10"}),
         ("timm", {"rtx-3090"}, {"timm-nchw", "timm-nhwc"}),
         ("b200", {"b200"}, {"lambda-v2-fp16", "lambda-v2-fp32"}),
+        (
+            "new_cards",
+            {"a100-80gb-pcie", "b200", "t4"},
+            {
+                *("apple-silicon", "pollux-bert", "pollux-cifar10", "pollux-imagenet"),
+                *("lambda-fp16", "lambda-fp32", "lambda-v2-fp16", "lambda-v2-fp32"),
+            },
+        ),
     ],
 )
 def test_a_group_is_of_its_cards_and_sources(
@@ -186,6 +226,7 @@ def test_a_group_is_of_its_cards_and_sources(
     [
         ("training", ("seen", "unseen")),
         ("unseen", ("t4", "timm", "elsewhere")),
+        ("unseen", ("grouped", "ungrouped")),
         ("t4", ("t4_images", "t4_text", "t4_colab", "t4_small")),
     ],
 )
