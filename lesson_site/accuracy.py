@@ -1,11 +1,11 @@
 """How good the forecast is: every published point beside its forecast, drawn and as tables.
 
 The fence ``lesson-points`` shows, by its option ``show``: ``scatter``, all training speeds over the
-time of a step; ``training`` and ``launches``, the same and the forward passes as tables; ``fits``
-and ``occupied``, what is known of memory; ``own``, what our own job measured on GPUs, by network,
-and ``own-misses``, each step of it outside its band; ``rule``, how points were chosen; ``cards``,
-the rates that the forecast takes, with their sources. The numbers come from ``results/points``,
-``results/accuracy.py`` and ``results/own_forecasts.py``.
+time of a step; ``by-card``, how many of each card are hit; ``training`` and ``launches``, the same
+and the forward passes as tables; ``fits`` and ``occupied``, what is known of memory; ``own``, what
+our own job measured on GPUs, by network, and ``own-misses``, each step of it outside its band;
+``rule``, how points were chosen; ``cards``, the rates that the forecast takes, with their sources.
+The numbers come from ``results/points``, ``results/accuracy.py`` and ``results/own_forecasts.py``.
 """
 
 import math
@@ -176,6 +176,30 @@ def _words(x: float, y: float, words: str, middle: bool = False) -> str:
 def rule_list() -> str:
     """By which the speeds were chosen that had not been seen before."""
     return f"<ol>{''.join(f'<li>{escape(line)}</li>' for line in points.rule())}</ol>"
+
+
+def by_card_table() -> str:
+    """How many speeds of each card lie in the common band, and how far off half of them are."""
+    seen, unseen = (accuracy.by_card(f"training_{heap}") for heap in ("seen", "unseen"))
+    rows = "".join(
+        f'<tr><th scope="row">{escape(card.name)}</th>'
+        f"<td>{_hits(seen.get(id))}</td><td>{_hits(unseen.get(id))}</td></tr>"
+        for id, card in read_cards().items()
+        if id in seen or id in unseen
+    )
+    titles = ("Card", "Speeds seen", "Not seen before")
+    head = "".join(f'<th scope="col">{title}</th>' for title in titles)
+    return (
+        f'<div class="points-table"><table><thead><tr>{head}</tr></thead>'
+        f"<tbody>{rows}</tbody></table></div>"
+    )
+
+
+def _hits(some: Sequence[Compared] | None) -> str:
+    if not some:
+        return "none"
+    inside = sum(one.error <= formula.BAND for one in some)
+    return f"{inside} of {len(some)}; {_factor(accuracy.median_of(some))}"
 
 
 def training_table() -> str:
@@ -411,6 +435,7 @@ def _folded(summary: str, head: Sequence[str], body: str) -> str:
 
 SHOWN: dict[str, Callable[[], str]] = {
     "scatter": scatter,
+    "by-card": by_card_table,
     "training": training_table,
     "launches": launches_table,
     "fits": fits_table,

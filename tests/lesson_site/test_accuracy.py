@@ -75,6 +75,19 @@ def test_a_published_rate_is_as_printed() -> None:
     assert "1,014\N{NO-BREAK SPACE}per second" in shown.training_table()
 
 
+def test_each_card_with_a_speed_has_a_row_of_hits() -> None:
+    """Seen and not seen add up to all points; a T4 and an RTX 4090 lack one of the two."""
+    rows = re.findall(r'<tr><th scope="row">([^<]+)</th>(.+?)</tr>', shown.by_card_table())
+    cells = {card: re.findall("<td>(.+?)</td>", row) for card, row in rows}
+    counts = [re.match(r"(\d+) of (\d+); ", cell) for row in cells.values() for cell in row]
+    hits, speeds = (sum(int(one[at]) for one in counts if one) for at in (1, 2))
+
+    assert len({one.point.card for one in accuracy.training()}) == len(rows)
+    assert (accuracy.within("training"), accuracy.count("training")) == (hits, speeds)
+    assert ("none", "none") == (cells["T4"][0], cells["RTX 4090"][1])
+    assert cells["T4"][1].endswith(f"; {accuracy.median_error('t4'):.2f}")
+
+
 def test_every_rate_has_a_link() -> None:
     """Each row of the cards names its sources."""
     html = shown.cards_table()
@@ -120,7 +133,7 @@ def test_an_unknown_table_stops_the_build() -> None:
         extension_configs={"pymdownx.superfences": {"custom_fences": [points_fence]}},
     )
 
-    with pytest.raises(PageError, match="there is no 'moon'; show takes one of cards, fits"):
+    with pytest.raises(PageError, match="there is no 'moon'; show takes one of by-card, cards"):
         md.convert('```lesson-points show="moon"\n```')
 
 
