@@ -59,7 +59,11 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--batch", type=_sizes, help="batch sizes; default: the function's own")
     parser.add_argument(
-        "--format", type=_formats, default="float32", help=f"of {', '.join(FORMATS)}"
+        "--format",
+        type=_formats,
+        default="float32",
+        help=f"of {', '.join(FORMATS)}; float32 is without TF32, which PyTorch allows in "
+        "convolutions unless you forbid it",
     )
     parser.add_argument("--layout", choices=LAYOUTS, default=LAYOUTS[0], help="of images")
     parser.add_argument("--measure", action="store_true", help="time this machine's CPU as well")

@@ -69,7 +69,7 @@ def table(
         rows = [(row[0], *row[3:]) for row in rows]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
-    return "\n".join([*above, *lines, "", *_notes(cards, measured, recurrent)])
+    return "\n".join([*above, *lines, "", *_notes(counted, cards, measured, recurrent)])
 
 
 def _forecast_row(one: Counted, card: Card, recurrent: bool) -> tuple[str, ...]:
@@ -111,7 +111,12 @@ def _measured_row(batch: int, measured: Measured) -> tuple[str, ...]:
     return ("this CPU", str(batch), "float32", duration(seconds), "measured", rate, "", scaled)
 
 
-def _notes(cards: Iterable[Card], measured: Mapping[int, Measured], recurrent: bool) -> list[str]:
+def _notes(
+    counted: Iterable[Counted],
+    cards: Sequence[Card],
+    measured: Mapping[int, Measured],
+    recurrent: bool,
+) -> list[str]:
     low, high = HOST.low * 1e6, HOST.high * 1e6
     notes = [
         "Forecast, not measured: from the operations of the step and the cards' data sheets.",
@@ -127,6 +132,12 @@ def _notes(cards: Iterable[Card], measured: Mapping[int, Measured], recurrent: b
         notes.append(
             "Recurrent layers take fewer launches on a GPU than can be counted here: the upper "
             "end has all of them, and the rest has none."
+        )
+    convolves = any(one.step.convolution_bytes for one in counted if one.step.format == "float32")
+    if convolves and any("tf32" in card.peak for card in cards):
+        notes.append(
+            "float32 is without TF32. PyTorch lets convolutions use TF32 where a card has it, "
+            "unless you forbid it: --format tf32 forecasts that."
         )
     return notes + [f"This CPU: {machine}." for machine in {m.machine for m in measured.values()}]
 

@@ -16,7 +16,7 @@ from lesson_site.fences import Options, fence
 from lesson_site.forecast.data import counted, payload, sweep
 from lesson_site.forecast.models import MODELS
 from lesson_site.forecast.told import Choice, Told, crossing, tell
-from lesson_site.forecast.words import FORMATS, HOSTS, LAYOUT_NAMES, WORDS
+from lesson_site.forecast.words import FORMAT_CHOICES, HOSTS, LAYOUT_NAMES, WORDS
 from results.reader_card import FIRST
 from results.store import open_store
 
@@ -26,7 +26,7 @@ SIX_CARDS = ("t4", "rtx-3090", "rtx-4090", "a100-80gb", "h100", "h200")
 THREE_MODELS = (("mnist", 64), ("resnet50", 64), ("gpt2", 8))
 CAPTION = "The same step on every card, forecast"
 NO_SWEEP = "No CPU of ours has run these steps: python -m benchmarks run --case step_sweep does it."
-STATIC_CAPTION = "A training step in float32, forecast"
+STATIC_CAPTION = "A training step in float32 without TF32, forecast"
 OWN = (
     "Your own model: the file that <code>python -m lesson_code.forecast … --json FILE</code> wrote"
 )
@@ -58,7 +58,7 @@ def _controls(choice: Choice) -> str:
         "card": ("Card", {card.id: card.name for card in read_cards().values()}, choice.card),
         "model": ("Model", {name: _capital(m.name) for name, m in MODELS.items()}, choice.model),
         "batch": ("Batch", {str(batch): f"{batch:,}" for batch in batches}, str(choice.batch)),
-        "format": ("Format", FORMATS, choice.format),
+        "format": ("Format", FORMAT_CHOICES, choice.format),
         "layout": ("Images", {str(key): name for key, name in LAYOUT_NAMES.items()}, "0"),
         "host": ("Starting an operation takes", HOSTS, ""),
     }

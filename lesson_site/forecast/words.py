@@ -51,6 +51,8 @@ FORMATS = {
     "bfloat16": "bfloat16",
     "float16": "float16",
 }
+# In the list to choose from
+FORMAT_CHOICES = FORMATS | {"float32": "float32, without TF32"}
 LAYOUT_NAMES = {0: "as PyTorch lays them out", 1: "channels last"}
 HOSTS = {
     "": f"{1e6 * HOST.low:.0f} to {1e6 * HOST.high:.0f} µs (not measured)",

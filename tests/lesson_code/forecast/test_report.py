@@ -124,6 +124,28 @@ def test_notes_say_how_far_a_forecast_may_be_off() -> None:
     assert re.fullmatch(r"Bare: .*\b3\b.*\S", own[3])
 
 
+@pytest.mark.parametrize(
+    ("format", "moved", "has_tf32", "noted"),
+    [
+        ("float32", 50, True, True),
+        ("float32", 50, False, False),
+        ("float32", 0, True, False),
+        ("float16", 50, True, False),
+    ],
+)
+def test_convolutions_in_float32_are_said_to_be_without_tf32(
+    format: str, moved: int, has_tf32: bool, noted: bool
+) -> None:
+    """Where a card has it, since PyTorch would use it: in the last of the notes."""
+    card = replace(CARD, peak=CARD.peak | ({"tf32": 1.0} if has_tf32 else {}))
+    step = replace(STEP, format=format, convolution_bytes=moved)
+
+    found = parts(table([Counted(16, STEP), Counted(16, step)], [OTHER, card]))[1].splitlines()
+
+    assert notes() == found[: len(notes())]
+    assert noted == any("--format tf32" in note for note in found[len(notes()) :])
+
+
 def test_a_processor_that_was_timed_is_named_once() -> None:
     """By its name and its threads, in the last of the notes."""
     assert [CPU.machine in line for line in notes([CARD], False, CPU, replace(CPU, batch=8))] == [
