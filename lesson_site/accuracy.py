@@ -17,7 +17,7 @@ from typing import Literal, TypeVar
 from markdown import Markdown
 
 from lesson_code.forecast import formula
-from lesson_code.forecast.cards import FORMATS, read_cards
+from lesson_code.forecast.cards import FORMATS, Card, read_cards
 from lesson_site.errors import PageError
 from lesson_site.fences import Options, fence
 from results import accuracy, points
@@ -248,16 +248,23 @@ def cards_table() -> str:
     rows = []
     for card in read_cards().values():
         peaks = [card.peak.get(name, 0.0) / 1e12 for name in FORMATS]
-        rates = [*peaks, card.bandwidth / 1e9, card.memory_bytes / GIB]
+        rates = [*peaks, card.bandwidth / 1e9]
         cells = "".join(
             f'<td data-kind="published">{rate:,.6g}</td>' if rate else f"<td>{NONE}</td>"
             for rate in rates
         )
+        cells += f'<td data-kind="published">{_memory(card)}</td>'
         sources = {source.id: source for source in card.sources.values()}
         links = ", ".join(_link(source.address, source.who) for source in sources.values())
         rows.append(f'<tr><th scope="row">{escape(card.name)}</th>{cells}<td>{links}</td></tr>')
     title = f"The cards, in TFLOP/s, GB/s and GiB: {len(rows)}"
     return _folded(title, head, f"<tbody>{''.join(rows)}</tbody>")
+
+
+def _memory(card: Card) -> str:
+    """In GiB what is on the box, and what the driver reports where that is less."""
+    reported = f"{card.memory_bytes / GIB:.3g}"
+    return f"{card.box_bytes / GIB:.3g} ({reported} reported)" if card.box_bytes else reported
 
 
 def own_summary() -> str:

@@ -13,7 +13,7 @@ from typing import Any
 
 FORMATS = ("float32", "tf32", "bfloat16", "float16")
 CARDS = Path(__file__).with_name("cards.toml")
-SCALES = {"memory": 2**30, "bandwidth": 1e9} | dict.fromkeys(FORMATS, 1e12)
+SCALES = {"memory": 2**30, "reported": 2**20, "bandwidth": 1e9} | dict.fromkeys(FORMATS, 1e12)
 REQUIRED = ("memory", "bandwidth", "float32")
 
 
@@ -48,15 +48,17 @@ class Card:
     Attributes:
         id: Its name in commands and figures.
         name: Its name in sentences.
-        memory_bytes: Memory, in bytes.
+        memory_bytes: Memory that its driver reports, in bytes.
         bandwidth: Bytes that its memory moves in a second.
         peak: Floating-point operations in a second by format, without sparsity, sums in float32;
             a format is missing that the card has no units for.
-        sources: Where ``memory``, ``bandwidth`` and each format's peak were read.
+        sources: Where ``memory``, what is ``reported`` of it, ``bandwidth`` and each format's peak
+            were read.
         called: What the driver calls it.
         band: How far arithmetic and traffic may be off on it, as a factor both ways, where that is
             further than elsewhere; else 0.
         note: What readers have to know about it; may be empty.
+        box_bytes: Memory on its box, in bytes, where the driver reports less; else 0.
     """
 
     id: str
@@ -68,6 +70,7 @@ class Card:
     called: tuple[str, ...] = ()
     band: float = 0.0
     note: str = ""
+    box_bytes: int = 0
 
 
 # --8<-- [end:card]
@@ -112,11 +115,12 @@ def _card(id: str, fields: Mapping[str, Any], sources: Mapping[str, Source], pat
     return Card(
         id=id,
         name=fields["name"],
-        memory_bytes=round(in_base_units["memory"]),
+        memory_bytes=round(in_base_units.get("reported", in_base_units["memory"])),
         bandwidth=in_base_units["bandwidth"],
         peak={format: in_base_units[format] for format in FORMATS if format in rates},
         sources={name: sources[rate["source"]] for name, rate in rates.items()},
         called=tuple(fields.get("called", ())),
         band=fields.get("band", 0.0),
         note=fields.get("note", ""),
+        box_bytes=round(in_base_units["memory"]) if "reported" in rates else 0,
     )

@@ -10,9 +10,9 @@ from typing import NamedTuple
 from lesson_code.forecast.cards import Card
 
 # --8<-- [start:constants]
-ARITHMETIC_SHARE = 0.80  # of a card's peak, which large matrix products reach
+ARITHMETIC_SHARE = 0.80  # of a card's peak, which the best matrix products reach
 BANDWIDTH_SHARE = 0.85  # of its memory's bandwidth, which copies reach
-MEMORY_SHARE = 0.91  # of its memory, which tensors can fill before none is left
+MEMORY_SHARE = 0.91  # of what its driver reports, which tensors fill before none is left
 BAND = 1.5  # how far arithmetic and traffic may be off on most cards, as a factor both ways
 GAIN_BAND = 1.5  # how far a gain of one format over another may be off on the same card
 

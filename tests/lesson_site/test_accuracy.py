@@ -95,6 +95,17 @@ def test_every_rate_has_a_link() -> None:
     assert all("<a href=" in row for row in html.split('scope="row"')[1:])
 
 
+def test_memory_is_shown_as_on_the_box_and_as_reported() -> None:
+    """Both where they differ."""
+    cells = dict(re.findall('row">([^<]+)</th>.+?>([^<>]+)</td><td><a', shown.cards_table()))
+
+    assert ("16 (15 reported)", "24", "45") == (
+        cells["T4"],
+        cells["RTX 3090"],
+        re.sub(r".*\((.+) reported\)", r"\1", cells["L40S"]),
+    )
+
+
 def test_the_page_names_the_cards_without_points() -> None:
     """Anyone who chooses one learns that nothing was compared on it."""
     page = Path("docs/benchmarks/forecast-accuracy.md").read_text(encoding="utf-8")

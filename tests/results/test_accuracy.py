@@ -112,6 +112,17 @@ def test_memory_is_right_but_for_named_failures() -> None:
     assert all(point.ran for point in named if point.network.startswith("bert"))
 
 
+def test_what_error_correction_takes_changes_no_verdict() -> None:
+    """Each published batch would be judged alike by the memory that is on its card's box."""
+    cards = {one.point.card: accuracy.card_of(one.point) for one in accuracy.fitted()}
+    smaller = [one for one in accuracy.fitted() if cards[one.point.card].box_bytes]
+
+    assert {"a10"} == {one.point.card for one in smaller}
+    assert [one.fits for one in smaller] == [
+        one.peak_bytes <= formula.MEMORY_SHARE * cards[one.point.card].box_bytes for one in smaller
+    ]
+
+
 @pytest.mark.parametrize(("ratio", "error"), [(2.0, 2.0), (0.5, 2.0), (1.0, 1.0)])
 def test_an_error_is_the_same_both_ways(ratio: float, error: float) -> None:
     """Half as long is as wrong as twice as long."""

@@ -26,7 +26,7 @@ def test_cards_of_the_lesson() -> None:
     """Colab's card is there, and every rate of every card has a source at a fixed place."""
     cards = read_cards()
 
-    assert {"memory", "bandwidth", "float32", "float16"} == set(cards["t4"].sources)
+    assert {"memory", "reported", "bandwidth", "float32", "float16"} == set(cards["t4"].sources)
     assert all(
         source.address.startswith("https://")
         for card in cards.values()
@@ -56,6 +56,7 @@ def test_rates_are_in_base_units(tmp_path: Path) -> None:
         called=(),
         band=0,
         note="",
+        box_bytes=0,
     )
     assert {"small": expected} == read_cards(file)
 
@@ -77,13 +78,36 @@ note = "Slow."
     assert (("Tiny", "Tiny Ti"), 2.5, "Slow.") == (card.called, card.band, card.note)
 
 
+def test_what_a_driver_reports_is_the_memory(tmp_path: Path) -> None:
+    """In MiB, with a source of its own; what is on the box is kept beside it."""
+    file = tmp_path / "cards.toml"
+    file.write_text(GOOD + 'reported = { value = 15360, source = "sheet" }\n', encoding="utf-8")
+
+    card = read_cards(file)["small"]
+
+    assert (16_106_127_360, 17_179_869_184) == (card.memory_bytes, card.box_bytes)
+    assert ["memory", "reported", "bandwidth", "float32"] == list(card.sources)
+
+
+def test_error_correction_takes_a_sixteenth_of_four_cards() -> None:
+    """To a fifth of a percent of the whole; the others report what is on their box."""
+    shares = {
+        id: card.memory_bytes / card.box_bytes
+        for id, card in read_cards().items()
+        if card.box_bytes
+    }
+
+    assert ["t4", "l4", "a10", "l40s"] == list(shares)
+    assert all(share == pytest.approx(15 / 16, abs=0.002) for share in shares.values())
+
+
 def test_a_card_of_ones_own() -> None:
     """Six facts in the order of the page make one, without names of the driver's, band and note."""
     card = Card("mine", "my card", 16 * 2**30, 320e9, {"float32": 8.1e12}, {})
 
     assert ("mine", "my card", 17_179_869_184) == (card.id, card.name, card.memory_bytes)
     assert (320e9, {"float32": 8.1e12}, {}) == (card.bandwidth, card.peak, card.sources)
-    assert ((), 0, "") == (card.called, card.band, card.note)
+    assert ((), 0, "", 0) == (card.called, card.band, card.note, card.box_bytes)
 
 
 @pytest.mark.parametrize("id", ["t4", "v100"])
