@@ -10,7 +10,7 @@ WORDS = {
     "traffic": "Reading and writing memory takes the larger part of it. A format with fewer bytes "
     "would shorten it; faster arithmetic would not.",
     "launches": "Starting its {launches} operations takes longer than the card’s own work, about "
-    "{work}. A faster card would not help; a larger batch would.",
+    "{work}. A faster card would not help; a larger batch or fewer operations would.",
     "either": "The card’s own work takes about {work}, and your computer starts the {launches} "
     "operations in {start}. Which of the two you wait for depends on your computer.",
     "fits": "At its fullest the step holds {peak} of tensors, and the {card} has room for {room}: "
@@ -55,7 +55,7 @@ FORMATS = {
 FORMAT_CHOICES = FORMATS | {"float32": "float32, without TF32"}
 LAYOUT_NAMES = {0: "as PyTorch lays them out", 1: "channels last"}
 HOSTS = {
-    "": f"{1e6 * HOST.low:.0f} to {1e6 * HOST.high:.0f} µs (not measured)",
+    "": f"{1e6 * HOST.low:.0f} to {1e6 * HOST.high:.0f} µs (not measured on yours)",
     "10": "10 µs",
     "20": "20 µs",
     "30": "30 µs",
