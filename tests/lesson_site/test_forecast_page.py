@@ -7,6 +7,7 @@ from html import unescape
 import pytest
 from markdown import Markdown
 
+from lesson_code.forecast import formula
 from lesson_code.forecast.cards import read_cards
 from lesson_site.errors import PageError
 from lesson_site.forecast import data, instrument
@@ -45,6 +46,28 @@ def test_without_a_measured_cpu_there_is_no_crossing(monkeypatch: pytest.MonkeyP
         monkeypatch.setattr(module, "sweep", list)
 
     assert "python -m benchmarks run --case step_sweep" in fence("crossing")
+
+
+def test_an_h100_does_the_lesson_s_step_in_less_than_one_request() -> None:
+    """Its arithmetic and its traffic, at whatever computer."""
+    step = data.step_of("mnist", 64, "float32", channels_last=False)
+    assert step
+
+    found = formula.forecast(step, read_cards()["h100"])
+
+    assert formula.HOST.low > found.arithmetic + found.traffic
+
+
+@pytest.mark.parametrize("card", read_cards())
+def test_the_corners_of_the_crossing_are_as_the_page_says(card: str) -> None:
+    """Above and to the left launches decide and neither wins; below and to the right work does."""
+    cells = data.sweep()
+    first, last = cells[0], cells[-1]
+    launches, work = (formula.forecast(cell.step, read_cards()[card]) for cell in (first, last))
+
+    assert "launches" == launches.binds != work.binds
+    assert launches.low < first.seconds < launches.high
+    assert work.high < last.seconds
 
 
 def test_an_unknown_part_stops_the_build() -> None:
