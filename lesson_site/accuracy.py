@@ -221,7 +221,7 @@ def launches_table() -> str:
 
 def fits_table() -> str:
     """Which batches ran, and what the forecast says; those where it is wrong first."""
-    head = ("Step", "Card", "Published", "Tensors of the card's memory", "Forecast")
+    head = ("Step", "Card", "Published", "Forecast: tensors of the card's memory")
     parts = {"wrong": False, "right": True}
     return "".join(
         _folded(
@@ -347,20 +347,21 @@ def _by_source(
     ordered = sorted(some, key=lambda one: order.index(point(one).source.id))
     parts = []
     for source, group in groupby(ordered, key=lambda one: point(one).source):
-        rows = "".join(
+        rows = [
             f'<tr><th scope="row">{escape(step_title(point(one)))}</th>'
             f"<td>{escape(accuracy.card_of(point(one)).name)}</td>{cells(one)}</tr>"
             for one in group
-        )
-        parts.append(f"<tbody>{_source_row(source)}{rows}</tbody>")
+        ]
+        head = _source_row(source, rows[0].count("</t") - 1)
+        parts.append(f"<tbody>{head}{''.join(rows)}</tbody>")
     return "".join(parts)
 
 
-def _source_row(source: Source) -> str:
+def _source_row(source: Source, columns: int) -> str:
     note = f" {escape(source.note)}" if source.note else ""
     title = _link(source.address, f"{source.who}: {source.title}")
     return (
-        f'<tr><th colspan="5" scope="rowgroup">{title}'
+        f'<tr><th colspan="{columns}" scope="rowgroup">{title}'
         f"; {escape(source.software)}; published {escape(source.published)}, read "
         f"{source.read}.{note}</th></tr>"
     )
@@ -410,7 +411,7 @@ def _fit_cells(one: Fitted) -> str:
     wrong = "" if one.right else ", wrong"
     return (
         f'<td data-kind="published">{ran}</td><td data-kind="forecast">'
-        f'{write(100 * one.share, "percent", 1)}</td><td data-kind="forecast">{verdict}{wrong}</td>'
+        f"{write(100 * one.share, 'percent', 1)}, {verdict}{wrong}</td>"
     )
 
 

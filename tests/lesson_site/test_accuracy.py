@@ -70,6 +70,15 @@ def test_a_source_is_named_once() -> None:
         assert sorted(set(links)) == sorted(links)
 
 
+@pytest.mark.parametrize("show", ["training", "launches", "fits", "occupied"])
+def test_a_source_is_as_wide_as_its_table(show: str) -> None:
+    """Its row spans as many columns as have a head, no more."""
+    for table in shown.SHOWN[show]().split("</table>")[:-1]:
+        columns = table.count('scope="col"')
+
+        assert {str(columns)} == set(re.findall(r'colspan="(\d+)"', table))
+
+
 def test_a_published_rate_is_as_printed() -> None:
     """With all of its digits."""
     assert "1,014\N{NO-BREAK SPACE}per second" in shown.training_table()
