@@ -46,6 +46,9 @@ define ALL_SHOWN
 	$(RUN) -m lesson_site check-snippets
 endef
 
+# Where this is set, as in many containers, each process that a test starts compiles all of us again.
+test pages rehearse again: export PYTHONDONTWRITEBYTECODE :=
+
 # Three processes share the tests, as the smallest machines have two cores, and a browser is often
 # waited for; PYTEST_FLAGS=-n8 takes eight.
 test: $(VENV)/.test node_modules/.installed $(VENDORED) ## Run every test (PYTEST_FLAGS=--require-browser fails where no browser is found)
