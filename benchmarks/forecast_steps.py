@@ -13,6 +13,7 @@ import torchvision
 from torch import nn
 
 from benchmarks.cases import mixed_precision, step_sweep
+from benchmarks.counted_rungs import rungs
 from lesson_code.benchmarks.race import HIDDEN_WIDTHS, classifier
 from lesson_code.forecast.counter import count_step
 from lesson_code.forecast.examples import NextToken
@@ -194,4 +195,5 @@ class ClippedAdamW(torch.optim.AdamW):
 
 def count_all() -> list[CountedStep]:
     """Every step in every of its formats; some minutes of one core."""
-    return [recipe.count(format) for recipe in recipes() for format in recipe.formats]
+    steps = [recipe.count(format) for recipe in recipes() for format in recipe.formats]
+    return steps + [rung.count(format) for rung in rungs() for format in rung.formats]

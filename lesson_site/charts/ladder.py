@@ -28,11 +28,11 @@ RUNGS = {
     "graph": "Each step one CUDA graph",
     "whole_epoch": "The whole epoch in one go",
 }
-# Rungs of a GPU whose step is counted, and which wait for no loader: step and format.
+# Rungs of a GPU whose loop is counted, and which wait for no loader: step and format.
 COUNTED = {
-    "resident": "mnist_64.float32",
-    "fused": "fused_64.float32",
-    "autocast": "fused_64.bfloat16",
+    "resident": "ladder_resident.float32",
+    "fused": "ladder_fused.float32",
+    "autocast": "ladder_autocast.bfloat16",
 }
 DEVICES = (("CPU", "cpu", 1), ("GPU", "cuda", 2))
 EQUAL_WITHIN_POINTS = 0.3

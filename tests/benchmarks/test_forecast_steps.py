@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from benchmarks.cases import mixed_precision, step_sweep
+from benchmarks.counted_rungs import RungRecipe, rungs
 from benchmarks.forecast_steps import Recipe, recipes
 from results.forecasts import counted_with, read_steps
 
@@ -18,16 +19,20 @@ AGAIN = (
 
 def test_every_step_is_counted_once() -> None:
     """The file has each recipe in each of its formats, and nothing else."""
-    expected = {(recipe.name, format) for recipe in recipes() for format in recipe.formats}
+    every: list[Recipe | RungRecipe] = [*recipes(), *rungs()]
+    expected = {(one.name, format) for one in every for format in one.formats}
 
     assert expected == read_steps().keys()
-    assert len(RECIPES) == sum(1 for _ in recipes())
+    assert len({one.name for one in every}) == len(every)
 
 
-@pytest.mark.skipif(
+needs_the_same_torch = pytest.mark.skipif(
     counted_with() != torch.__version__.partition("+")[0] and "COUNT_AGAIN" not in os.environ,
     reason="another PyTorch may have other operations; COUNT_AGAIN=1 counts all the same",
 )
+
+
+@needs_the_same_torch
 @pytest.mark.parametrize("name", AGAIN)
 def test_the_same_again(name: str) -> None:
     """A step counted now has the counts of the file."""
@@ -35,6 +40,14 @@ def test_the_same_again(name: str) -> None:
 
     for format in recipe.formats:
         assert read_steps()[name, format] == recipe.count(format)
+
+
+@needs_the_same_torch
+@pytest.mark.parametrize("rung", list(rungs()), ids=lambda rung: rung.name)
+def test_a_rung_the_same_again(rung: RungRecipe) -> None:
+    """A rung's turn counted now has the counts of the file."""
+    for format in rung.formats:
+        assert read_steps()[rung.name, format] == rung.count(format)
 
 
 def test_sizes_are_the_cases_own() -> None:
