@@ -1,8 +1,9 @@
 """One training, made faster one idea at a time.
 
-Every rung trains the same model on the same 60,000 images with Adam at 1e-3 and batches of 64; only
-how the work reaches the processor changes. A rung is a function that sets a training up and returns
-it; each differs from the one before it in a few lines.
+Every rung trains the same model on the same 60,000 images with Adam at 1e-3 and batches of 64; what
+changes is how the work reaches the processor and, on a GPU from ``autocast`` on, the format of its
+products. A rung is a function that sets a training up and returns it; each differs from the one
+before it in a few lines.
 
 Shapes: N images in all, B in a batch; an image is (1, 28, 28), float32, normalised.
 """
