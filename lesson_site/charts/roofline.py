@@ -9,7 +9,6 @@ from results.quantities import write
 from results.store import Figure, Store
 
 INTENSITIES = (0.25, 0.5, 1.25, 6.25, 12.25, 18.25, 26.25, 40.25, 60.25, 100.25)
-NEAR = 0.9  # of a card's best rate: from here on more arithmetic a byte brings little
 BELOW = "FLOP for each byte that is read or written"
 Rates = Mapping[str, Mapping[float, float]]
 
@@ -39,15 +38,20 @@ def draw(store: Store) -> Chart:
 
 
 def finding(rates: Rates, source: Source) -> str:
-    """What arithmetic for each byte multiplies, and where the climb of the first card ends."""
+    """What arithmetic for each byte multiplies, and where the first card's curve bends."""
     gains = [max(of.values()) / of[min(of)] for of in rates.values()]
     card, first = next(iter(rates.items()))
-    knee = min(at for at in first if first[at] >= NEAR * max(first.values()))
     return (
         f"With enough arithmetic for each byte the same kernel is {times(min(gains))} to "
-        f"{times(max(gains))} as fast. The climb of the {card} ends near {knee:.0f} FLOP a byte. "
+        f"{times(max(gains))} as fast. The curve of the {card} bends near {bend(first):.0f} FLOP a "
+        "byte, its best rate divided by the most bytes a second that it reads and writes. "
         f"Published by {source.named}."
     )
+
+
+def bend(of: Mapping[float, float]) -> float:
+    """FLOP a byte from which on a card's memory has time to spare."""
+    return max(of.values()) / max(rate / at for at, rate in of.items())
 
 
 def _rates(table: tables.Table) -> dict[str, dict[float, float]]:

@@ -61,9 +61,24 @@ def test_every_card_has_a_point_at_each_intensity() -> None:
 
 
 def test_the_roofline_s_finding_follows_the_rates() -> None:
-    """The gain of the best rate, and where the first card comes near its own."""
+    """The gain of the best rate, and where the first card's memory begins to have time to spare."""
     rates = {"A": {1.0: 1.0, 4.0: 9.5, 8.0: 10.0}, "B": {1.0: 1.0, 4.0: 10.0, 8.0: 20.0}}
 
     said = roofline.finding(rates, SOURCE).replace("\N{NO-BREAK SPACE}", " ")
 
-    assert "10 times to 20 times as fast. The climb of the A ends near 4 FLOP a byte." in said
+    assert "10 times to 20 times as fast. The curve of the A bends near 4 FLOP a byte" in said
+
+
+def test_products_lie_left_and_right_of_every_bend() -> None:
+    """The lesson's last layer with 64 images waits for memory, a large product for arithmetic."""
+    chart = roofline.draw(Store([]))
+    assert isinstance(chart.description, Plane)
+    curves = [{at: mark.value or 0 for at, mark in one.points} for one in chart.description.series]
+    bends = [roofline.bend(of) for of in curves]
+
+    def intensity(rows: int, inner: int, columns: int) -> float:
+        numbers = rows * inner + inner * columns + rows * columns
+        return 2 * rows * inner * columns / (4 * numbers)
+
+    assert intensity(64, 128, 10) < min(bends)
+    assert intensity(2048, 2048, 2048) > max(bends)
