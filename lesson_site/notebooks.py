@@ -47,6 +47,8 @@ COMMAND = "python -m lesson_site notebook"
 
 MINUTES_PER_BLANK = 1.5
 SECONDS_PER_CELL = 7200
+# What the executed solution printed of a figure's origin in other words, until it runs again.
+PRINTED = {"the middle half of the runs spreads": "the runs spread"}
 
 INCLUDED = re.compile(r'^# --8<-- "(?P<target>[\w/.-]+:[\w-]+)"$', re.MULTILINE)
 RECORDED = re.compile(r"^# RECORDED (?P<names>.+)$", re.MULTILINE)
@@ -279,7 +281,10 @@ def _recorded(match: re.Match[str]) -> str:
     lines = []
     for name in match["names"].split():
         figure = open_store().figure(name)
-        value = {"value": figure.value, "text": figure.text, "where": figure.source}
+        where = figure.source
+        for now, printed in PRINTED.items():
+            where = where.replace(now, printed)
+        value = {"value": figure.value, "text": figure.text, "where": where}
         lines.append(f"    {name!r}: {value if figure.known else None!r},")
     return "\n".join(["RECORDED = {", *lines, "}"])
 

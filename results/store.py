@@ -317,7 +317,8 @@ def _measured(definition: Definition, estimate: Estimate, result: Result) -> Fig
     source = f"{_detail(definition, estimate)}; {result.where}"
     if estimate.noisy:
         source = (
-            f"noisy, the runs spread over more than 15{quantities.SPACE}% of the median; {source}"
+            "noisy, the middle half of the runs spreads over more than "
+            f"15{quantities.SPACE}% of the median; {source}"
         )
     return Figure(
         definition.name, definition.what, estimate.value, text, source, noisy=estimate.noisy
