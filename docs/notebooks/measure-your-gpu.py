@@ -9,8 +9,8 @@
 # %% [markdown]
 # # Measure a GPU that you borrow
 #
-# You have a GPU for an hour, in Colab, on Kaggle or on somebody's machine. This notebook runs the lesson's measurements on it, those that need a GPU and no others.
-# What the pages miss most comes first, and every finished part is saved at once: stop it whenever you like, and keep what is there.
+# You have a GPU for some hours, in Colab, on Kaggle or on somebody's machine. This notebook runs the lesson's measurements on it, those that need a GPU and no others.
+# What the site's pages lack comes first, and every finished part is saved at once: stop it whenever you like, and keep what is there.
 #
 # It needs PyTorch, torchvision and NumPy, which Colab and Kaggle have.
 # In Colab: *Runtime → Change runtime type → T4 GPU*. On Kaggle: *Settings → Accelerator*.
