@@ -42,6 +42,7 @@ class Family:
         figure: What pages call it; its case and its name unless told. Empty if only its rate has
             a name.
         rate: The unit of what it works through in a second, if it says how much that is.
+        counts: Of what that is so many, such as ``tokens``, where its unit does not say it.
         rate_figure: What pages call that; ``figure`` and ``_rate`` unless told.
     """
 
@@ -54,6 +55,7 @@ class Family:
     words: Mapping[str, str] = field(default_factory=dict)
     figure: str | None = None
     rate: str = ""
+    counts: str = ""
     rate_figure: str | None = None
 
     def __post_init__(self) -> None:

@@ -36,6 +36,7 @@ FAMILIES = (
         f"a training step of ResNet-18 on the CPU, {STEP}",
         {"n": (SMALL,)},
         rate="samples_per_s",
+        counts="images",
     ),
     Family(
         "batch_{n}.cuda_{format}",
@@ -43,6 +44,7 @@ FAMILIES = (
         {"n": (SMALL, LARGE), "format": GPU_FORMATS},
         device="cuda",
         rate="samples_per_s",
+        counts="images",
     ),
     Family(
         "batch_{n}.cuda_{format}_peak",

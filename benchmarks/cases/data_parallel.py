@@ -37,6 +37,7 @@ FAMILIES = (
         {"count": COUNTS},
         device="cuda",
         rate="samples_per_s",
+        counts="texts",
     ),
 )
 ENTRIES = names_of(FAMILIES)

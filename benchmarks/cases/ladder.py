@@ -69,6 +69,7 @@ FAMILIES = tuple(
         words=WORDS,
         figure=f"ladder.{device}_{{rung}}{'_' if what else ''}{what}",
         rate="" if what else "samples_per_s",
+        counts="" if what else "images",
     )
     for what, words, unit in (
         ("", "one epoch of MNIST", "s"),

@@ -58,6 +58,7 @@ FAMILIES = (
         {"format": GPU_FORMATS, "which": ("largest", "best")},
         device="cuda",
         rate="samples_per_s",
+        counts="images",
         rate_figure="largest_batch.cuda_{format}_{which}_rate",
     ),
 )

@@ -37,6 +37,7 @@ FAMILIES = (
         "one pass over 60,000 MNIST images through the lesson's loader, number of workers: {n}",
         {"n": WORKERS},
         rate="samples_per_s",
+        counts="images",
     ),
     *(
         Family(

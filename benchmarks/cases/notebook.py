@@ -44,6 +44,7 @@ FAMILIES = (
             device=epoch.partition("_")[0],
             figure=f"notebook.{epoch}_epoch_time",
             rate="samples_per_s",
+            counts="images",
             rate_figure=f"notebook.{epoch}_rate",
         )
         for epoch, words in EPOCHS.items()
@@ -53,6 +54,7 @@ FAMILIES = (
         "the notebook's loader alone",
         figure="notebook.loader_pass_time",
         rate="samples_per_s",
+        counts="images",
         rate_figure="notebook.loader_pass_rate",
     ),
 )

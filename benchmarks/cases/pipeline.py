@@ -104,6 +104,7 @@ FAMILIES = (
         device="cuda",
         words=RUN_WORDS | LOADER_WORDS,
         rate="samples_per_s",
+        counts="tokens",
         rate_figure="pipeline.{run}.{loader}.cuda_tokens",
     ),
     *(

@@ -40,6 +40,7 @@ FAMILIES = tuple(
         unit="megabytes" if what else "s",
         device="cuda",
         rate="" if what else "samples_per_s",
+        counts="" if what else "images",
     )
     for what, words in (
         ("", "a training step on the GPU of"),

@@ -47,6 +47,7 @@ FAMILIES = (
         f"a training step of {RESNET} on the CPU, {{n}} digits, float32",
         {"n": (SMALL,)},
         rate="samples_per_s",
+        counts="digits",
     ),
     Family(
         "batch_{n}.cuda_{format}",
@@ -55,6 +56,7 @@ FAMILIES = (
         device="cuda",
         words=FORMAT_WORDS,
         rate="samples_per_s",
+        counts="digits",
     ),
     Family(
         "batch_{n}.cuda_{format}_peak",

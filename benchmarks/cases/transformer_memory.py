@@ -57,6 +57,7 @@ CONFIGURED = {
     f"regime {c.regime}, recomputation {c.recompute}"
     for c in CONFIGURATIONS
 }
+UNDER = {f"{c.regime}.{c.recompute}": f"{c.regime}, recomputation {c.recompute}" for c in UNDER_CAP}
 LAPTOPS = {
     f"{c.regime}.b{c.batch}": f"{c.regime}, SGD, every block recomputed, batch {c.batch}"
     for c in LAPTOP
@@ -72,10 +73,11 @@ FAMILIES = (
     ),
     Family(
         "largest.{how}.cuda_batch",
-        "largest batch of GPT-2 small with AdamW in 8 GB, regime and recomputation: {how}",
-        {"how": tuple(f"{c.regime}.{c.recompute}" for c in UNDER_CAP)},
+        "largest batch of GPT-2 small with AdamW in 8 GB: {how}",
+        {"how": tuple(UNDER)},
         unit="count",
         device="cuda",
+        words=UNDER,
     ),
     Family(
         "laptop.{how}.cuda_steps",

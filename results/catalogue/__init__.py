@@ -250,7 +250,8 @@ def _of_entries(case: str, family: Family) -> Iterator[Definition]:
         found += _family(figure, fields | measured)
     if family.rate:
         name = f"{figure}_rate" if family.rate_figure is None else family.rate_figure
-        what = f"rate of {family.what}" if figure else family.what
+        rate = f"{family.counts} a second in" if family.counts else "rate of"
+        what = f"{rate} {family.what}" if figure else family.what
         rated = {"rate": f"{case}:{family.name}", "unit": family.rate, "what": what}
         found += _family(name, fields | rated)
     for definition in found:

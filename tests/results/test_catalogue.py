@@ -58,6 +58,17 @@ def test_an_entry_has_a_figure_by_itself() -> None:
     assert {"n": 2} == found["made.n_2.cuda"].member
 
 
+def test_a_rate_says_what_it_counts() -> None:
+    """Tokens a second, where the family says so; samples alone could be anything."""
+    family = Family("cpu", "an iteration", rate="samples_per_s", counts="tokens")
+
+    found = {d.name: d.what for d in catalogue.read([], {"made": Case((family,))})}
+
+    assert "tokens a second in an iteration" == found["made.cpu_rate"]
+    rated = [of for case in cases.declared().values() for of in case.families]
+    assert all(of.counts for of in rated if of.rate == "samples_per_s" and of.figure != "")
+
+
 def test_a_figure_knows_where_its_entries_run(tmp_path: Path) -> None:
     """A ratio ran wherever its parts did, and what is derived compares both unless it names one."""
     path = tmp_path / "catalogue.toml"
