@@ -45,6 +45,13 @@ PYTORCH, BROWSER = "PyTorch", "In a browser"
 RATES = "Samples a second"  # a caption that begins so spares each cell the unit; own-columns.js too
 LONGEST_LINE = 24  # letters of the title of a row; longer ones may be broken
 NOTHING = "–"
+NONE_SAVED = 0.05  # percent; a saving below it is nobody's gain or loss, and written as none
+# What the lists of a family are called above a table, where their names say too little
+WORDS = {
+    **{"arm": "variant", "how": "setting", "megabytes": "size", "which": "batch"},
+    "count": "number",
+}
+SPELT = ("memory", "which")  # lists whose members read well in a sentence
 
 
 @fence(case=True)
@@ -350,7 +357,7 @@ def _blocks_of_family(members: Sequence[Definition]) -> Iterator[_Block]:
 def _block_of_families(families: Sequence[Sequence[Definition]]) -> _Block:
     """The members down, the families across; what all families say at their end is the caption."""
     lists = list(families[0][0].member)
-    titles = {name: _named(name) for name in lists}
+    titles = {name: _spelt(name, families[0]) for name in lists}
     numbered = {name: f"{{{number}}}" for number, name in enumerate(lists)}
     said = [members[0].family_what for members in families]
     end = said[0].partition(": ")[2]
@@ -443,6 +450,8 @@ def _cell(definition: Definition, result: Result, bare: bool = False) -> str:
     if value is None:
         return _empty_cell(definition)
     text = escape(write(value.value, definition.unit, value.spread))
+    if definition.kind == "saving" and abs(value.value) < NONE_SAVED:
+        text = "none"
     if bare:
         text = text.removesuffix(f"{SPACE}per second")
     noisy = " (noisy)" if value.noisy else ""
@@ -610,8 +619,15 @@ def _named(name: str) -> str:
     return f"<em>{_word(name)}</em>"
 
 
+def _spelt(name: str, members: Sequence[Definition]) -> str:
+    """A list's name in a sentence, or its members where they read well there."""
+    if name not in SPELT:
+        return _named(name)
+    return " or ".join(dict.fromkeys(_title(d.member[name], d) for d in members))
+
+
 def _word(name: str) -> str:
-    return escape(name.replace("_", " "))
+    return escape(WORDS.get(name, name.replace("_", " ")))
 
 
 def _title(value: Any, definition: Definition) -> str:

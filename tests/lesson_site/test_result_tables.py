@@ -171,6 +171,38 @@ def test_a_machine_without_any_value_has_no_column() -> None:
     assert "A GPU" not in html
 
 
+@pytest.mark.parametrize(("share", "text"), [(-0.04, "none"), (-0.06, "-0.0600"), (2.0, "2")])
+def test_a_saving_of_next_to_nothing_is_none(share: float, text: str) -> None:
+    """A few bytes more or less of a peak are nobody's loss or gain."""
+    fields = {"saving": ["walk:round", "walk:home"]}
+    saved = Definition("walk.saved", "saved", "saving", "percent", fields, "walk.saved")
+    entries = {"round": entry(100 - share), "home": entry(100.0)}
+
+    [said] = cell(walk(machine(entries), figures=[saved]), "walk.saved")
+
+    assert text == said.partition(NBSP)[0]
+
+
+def test_a_list_is_named_in_a_reader_s_words() -> None:
+    """The size above its numbers, and both memories in the sentence itself."""
+    figures = [
+        definition(
+            f"walk.{megabytes}.{memory}_{way}",
+            f"{way} {{megabytes}} MB from {{memory}} memory",
+            f"walk.{{megabytes}}.{{memory}}_{way}",
+            megabytes=megabytes,
+            memory=memory,
+        )
+        for way in ("sending", "fetching")
+        for megabytes in (1, 10)
+        for memory in ("pageable", "pinned")
+    ]
+    said = "".join(tree(walk(figures=figures)).itertext())
+
+    assert "For each size and memory" in said
+    assert "Sending size MB from pageable or pinned memory" in said
+
+
 def test_what_was_skipped_gives_the_reason() -> None:
     """Below the tables, beside where it was measured."""
     html = walk(machine({"round": entry(8.0)}, skipped={"home": "it rained <hard>"}))
