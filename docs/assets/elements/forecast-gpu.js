@@ -20,9 +20,9 @@ const MICROSECOND = 1e-6;
 const MISSING = "The forecasts of other choices did not load: what is written here is for the first one. Choose again to try once more.";
 /** @type {[device: string, label: string][]} */
 const RACERS = [
-  ["cuda", "your GPU, in PyTorch"],
+  ["cuda", "your GPU, in PyTorch, with the batch’s trip"],
   ["cpu", "your CPU, in PyTorch"],
-  ["browser_gpu", "your browser’s GPU"],
+  ["browser_gpu", "your browser’s GPU, with the batch’s trip"],
   ["browser_cpu", "your browser’s CPU"],
 ];
 
