@@ -90,7 +90,7 @@ class ReadingTime(Treeprocessor):
             said = f"Section {section.number} of {of} · {in_words(minutes(section.markdown))}"
             _after_title(root, _position(said, scale(section.number, of), self.md))
         elif all_sections and source == all_sections[0].source.with_name("index.md"):
-            total = sum(minutes(each.markdown) for each in all_sections)
+            total = sum(map(minutes, pages_of(source.parent.name)))
             said = f"{of} sections · about {in_words(total)}"
             _after_title(root, _position(said, scale(0, of), self.md))
 
@@ -104,15 +104,19 @@ class Minutes(InlineProcessor):
         data: str,  # noqa: ARG002 - the base class hands it over
     ) -> tuple[etree.Element, int, int]:
         """The words, in an element that names the track."""
-        # The lesson on one page is none of its pages.
-        pages = [Source.read(page) for page in pages_below(m["folder"])]
-        pages = [page for page in pages if WHOLE not in page.text.splitlines()]
+        pages = pages_of(m["folder"])
         if not pages:
             raise PageError(f"{m[0]}: the navigation has no page in {m['folder']!r}")
         counted = {"data-track": m["folder"], "data-pages": str(len(pages))}
         element = etree.Element("span", counted)
         element.text = in_words(sum(map(minutes, pages)))
         return element, m.start(0), m.end(0)
+
+
+def pages_of(track: str) -> list[Source]:
+    """The pages in a track's folder, but for the lesson on one page, which repeats them."""
+    pages = [Source.read(page) for page in pages_below(track)]
+    return [page for page in pages if WHOLE not in page.text.splitlines()]
 
 
 def _position(text: str, svg: str, md: Markdown) -> etree.Element:

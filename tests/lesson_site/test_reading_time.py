@@ -96,6 +96,21 @@ def test_the_overview_says_how_much_there_is(monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.mark.usefixtures("lesson")
+def test_the_overview_and_other_pages_say_the_same_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The overview is one of the track's pages, and counts itself."""
+    overview = Path("docs/gpu-training/index.md")
+    overview.write_text("# Title\n\n" + "word " * 300, encoding="utf-8")
+    settings = Path("mkdocs.yml").read_text(encoding="utf-8")
+    listed = settings.replace("{Part:", "gpu-training/index.md, {Part:")
+    Path("mkdocs.yml").write_text(listed, encoding="utf-8")
+
+    html = convert(monkeypatch, "index.md", "# Title\n\nIn [[minutes:gpu-training]].")
+
+    assert "3 sections · about 7 minutes" in html
+    assert ">7 minutes</span>" in html
+
+
+@pytest.mark.usefixtures("lesson")
 def test_another_page_carries_no_position(monkeypatch: pytest.MonkeyPatch) -> None:
     """A page without a number stands nowhere in the order."""
     assert "page-position" not in convert(monkeypatch, "whole-lesson.md")
