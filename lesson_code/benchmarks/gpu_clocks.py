@@ -2,17 +2,19 @@
 
 from collections.abc import Callable
 
-import torch
-
 # --8<-- [start:clocks]
+from functools import partial
+
+import torch
 from torch.utils.benchmark import Timer
 
 
-def event_times(work: Callable[[], object], runs: int = 20, warmup: int = 3) -> list[float]:
+def event_times(work: Callable[[], object], runs: int = 20) -> list[float]:
     """Seconds of each run by the GPU's clock; Python waits once, after the last."""
-    for _ in range(warmup):
-        work()
-    pairs = [[torch.cuda.Event(enable_timing=True) for _ in range(2)] for _ in range(runs)]
+    for _ in range(3):
+        work()  # warm-up
+    event = partial(torch.cuda.Event, enable_timing=True)
+    pairs = [(event(), event()) for _ in range(runs)]
     for start, end in pairs:
         start.record()
         work()
