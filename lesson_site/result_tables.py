@@ -49,7 +49,7 @@ NONE_SAVED = 0.05  # percent; a saving below it is nobody's gain or loss, and wr
 # What the lists of a family are called above a table, where their names say too little
 WORDS = {
     **{"arm": "variant", "how": "setting", "megabytes": "size", "which": "batch"},
-    "count": "number",
+    **{"count": "number", "workers": "number of workers"},
 }
 SPELT = ("memory", "which")  # lists whose members read well in a sentence
 
@@ -346,7 +346,7 @@ def _blocks_of_family(members: Sequence[Definition]) -> Iterator[_Block]:
         titles |= {row: _named(row), column: _named(column)}
         yield _Block(
             _sentence(inside[0].family_what, titles),
-            f"{_word(row)} ↓ {_word(column)} →",
+            f"{_head(row, members[0])} ↓ {_head(column, members[0])} →",
             {str(d.member[row]): _title(d.member[row], d) for d in inside},
             {str(d.member[column]): _title(d.member[column], d) for d in inside},
             inside[0].family.format(**fixed, **{row: "{0}", column: "{column}"}),
@@ -363,11 +363,12 @@ def _block_of_families(families: Sequence[Sequence[Definition]]) -> _Block:
     end = said[0].partition(": ")[2]
     if not all(what.endswith(f": {end}") for what in said):
         end = ""
-    each = f"For each {' and '.join(map(_word, lists))}"
+    heads = [_head(name, families[0][0]) for name in lists]
+    each = f"For each {' and '.join(heads)}"
     named = end and end not in {f"{{{name}}}" for name in lists}
     return _Block(
         _sentence(end, titles) if named else each,
-        ", ".join(map(_word, lists)),
+        ", ".join(heads),
         {_row(d): ", ".join(_title(value, d) for value in d.member.values()) for d in families[0]},
         {
             members[0].family.format(**numbered): _sentence(
@@ -624,6 +625,12 @@ def _spelt(name: str, members: Sequence[Definition]) -> str:
     if name not in SPELT:
         return _named(name)
     return " or ".join(dict.fromkeys(_title(d.member[name], d) for d in members))
+
+
+def _head(name: str, definition: Definition) -> str:
+    """A list's name above a table: ``n`` is called what precedes it, as in ``batch_{n}``."""
+    before = re.search(r"([a-z]+)_\{n\}", definition.family) if name == "n" else None
+    return _word(before[1] if before else name)
 
 
 def _word(name: str) -> str:

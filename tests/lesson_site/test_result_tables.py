@@ -203,6 +203,21 @@ def test_a_list_is_named_in_a_reader_s_words() -> None:
     assert "Sending size MB from pageable or pinned memory" in said
 
 
+@pytest.mark.parametrize(
+    ("family", "head"),
+    [("batch_{n}", "batch"), ("workers_{n}", "number of workers"), ("n_{n}", "n")],
+)
+def test_a_bare_n_is_called_what_its_entry_calls_it(family: str, head: str) -> None:
+    """Of a batch of n images and of n workers a reader sees what n counts."""
+    figures = [
+        definition(f"walk.{family}.{way}".format(n=n), f"{way}: {{n}}", f"walk.{family}.{way}", n=n)
+        for way in ("sending", "fetching")
+        for n in range(5)
+    ]
+
+    assert f"For each {head}" in "".join(tree(walk(figures=figures)).itertext())
+
+
 def test_what_was_skipped_gives_the_reason() -> None:
     """Below the tables, beside where it was measured."""
     html = walk(machine({"round": entry(8.0)}, skipped={"home": "it rained <hard>"}))
