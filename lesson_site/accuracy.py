@@ -189,9 +189,11 @@ def by_card_table() -> str:
     )
     titles = ("Card", "Speeds seen", "Not seen before")
     head = "".join(f'<th scope="col">{title}</th>' for title in titles)
+    alone = ", ".join(card.name for card in read_cards().values() if not card.tested)
     return (
         f'<div class="points-table"><table><thead><tr>{head}</tr></thead>'
         f"<tbody>{rows}</tbody></table></div>"
+        f"<p>No training speed was compared on these: {escape(alone)}.</p>"
     )
 
 

@@ -59,6 +59,7 @@ class Card:
             further than elsewhere; else 0.
         note: What readers have to know about it; may be empty.
         box_bytes: Memory on its box, in bytes, where the driver reports less; else 0.
+        tested: Whether published training speeds on it were compared with their forecasts.
     """
 
     id: str
@@ -71,6 +72,7 @@ class Card:
     band: float = 0.0
     note: str = ""
     box_bytes: int = 0
+    tested: bool = False
 
 
 # --8<-- [end:card]
@@ -102,7 +104,7 @@ def read_cards(path: Path = CARDS) -> dict[str, Card]:
 
 def _card(id: str, fields: Mapping[str, Any], sources: Mapping[str, Source], path: Path) -> Card:
     rates = {name: fields[name] for name in SCALES if name in fields}
-    wrong = sorted(fields.keys() - rates.keys() - {"name", "called", "band", "note"})
+    wrong = sorted(fields.keys() - rates.keys() - {"name", "called", "band", "note", "tested"})
     if wrong:
         raise CardError(f"{path}, {id}: unknown {wrong[0]!r}; a card has {', '.join(SCALES)}")
     for name in (*REQUIRED, *rates):
@@ -123,4 +125,5 @@ def _card(id: str, fields: Mapping[str, Any], sources: Mapping[str, Source], pat
         band=fields.get("band", 0.0),
         note=fields.get("note", ""),
         box_bytes=round(in_base_units["memory"]) if "reported" in rates else 0,
+        tested=fields.get("tested", False),
     )

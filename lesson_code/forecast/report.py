@@ -128,6 +128,8 @@ def _notes(
         for card in cards
         if card.band
     ]
+    if untested := ", ".join(card.name for card in cards if not card.tested):
+        notes.append(f"{untested}: no published speed was compared, so nothing tests the forecast.")
     if recurrent:
         notes.append(
             "Recurrent layers take fewer launches on a GPU than can be counted here: the upper "

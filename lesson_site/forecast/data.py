@@ -86,6 +86,7 @@ def card_data(card: Card) -> dict[str, Any]:
         "bandwidth": int(card.bandwidth),
         "peak": {format: int(peak) for format, peak in card.peak.items()},
         "band": card.band,
+        "tested": card.tested,
     }
 
 

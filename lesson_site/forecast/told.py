@@ -45,7 +45,7 @@ class Told:
     """What the page says of a choice.
 
     Attributes:
-        sentences: The forecast, what limits it, and whether it fits.
+        sentences: The forecast, what limits it, whether it fits, and whether nothing tests it.
         drawing: Its parts as bars; None where there is no forecast.
         cards: A table's row for each card: its name, time, band, rate, limit, and whether it fits.
     """
@@ -95,9 +95,7 @@ def limit(found: Forecast, step: StepCount, host: Host) -> str:
     return found.binds
 
 
-def _sentences(
-    step: StepCount, choice: Choice, card: Card, found: Forecast
-) -> tuple[str, str, str]:
+def _sentences(step: StepCount, choice: Choice, card: Card, found: Forecast) -> tuple[str, ...]:
     blanks = {
         "card": card.name,
         "time": about(found.time),
@@ -111,8 +109,9 @@ def _sentences(
         "room": memory(MEMORY_SHARE * card.memory_bytes),
     }
     fits = "fits" if memory_fits(step, card) else "too large"
-    names = ("verdict", limit(found, step, choice.host), fits)
-    return tuple(WORDS[name].format(**blanks) for name in names)  # type: ignore[return-value]
+    names = ["verdict", limit(found, step, choice.host), fits]
+    names += [] if card.tested else ["untested"]
+    return tuple(WORDS[name].format(**blanks) for name in names)
 
 
 def memory(bytes: float) -> str:

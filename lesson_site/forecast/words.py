@@ -17,6 +17,7 @@ WORDS = {
     "it fits.",
     "too large": "At its fullest the step holds {peak} of tensors, and the {card} has room for "
     "{room}: it does not fit.",
+    "untested": "No published speed on the {card} was compared, so nothing tests this forecast.",
     "units": "no {format} units",
     "no units": "The {card} has no units for {format}. Choose another format, or another card.",
     "not counted": "Nobody counted this step. Choose another batch, format or layout.",

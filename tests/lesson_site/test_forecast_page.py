@@ -12,6 +12,9 @@ from lesson_code.forecast.cards import read_cards
 from lesson_site.errors import PageError
 from lesson_site.forecast import data, instrument
 from lesson_site.forecast.models import MODELS
+from lesson_site.forecast.told import Choice, tell
+from lesson_site.forecast.words import WORDS
+from results import accuracy
 
 
 def fence(show: str) -> str:
@@ -68,6 +71,18 @@ def test_the_corners_of_the_crossing_are_as_the_page_says(card: str) -> None:
     assert "launches" == launches.binds != work.binds
     assert launches.low < first.seconds < launches.high
     assert work.high < last.seconds
+
+
+@pytest.mark.parametrize("card", read_cards())
+def test_a_forecast_says_where_nothing_tests_it(card: str) -> None:
+    """Last, on a card without compared training speeds, and on no other one."""
+    compared = {one.point.card for one in accuracy.training()}
+    says = WORDS["untested"].format(card=read_cards()[card].name)
+
+    sentences = tell(Choice(card, "resnet50", 64, "float32")).sentences
+
+    assert (card not in compared) == (says == sentences[-1])
+    assert 3 == len([sentence for sentence in sentences if sentence != says])
 
 
 def test_an_unknown_part_stops_the_build() -> None:

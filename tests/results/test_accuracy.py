@@ -55,6 +55,13 @@ def test_a_card_has_a_band_of_its_own_where_its_points_say_so() -> None:
     assert wider == {card.id: card.band for card in read_cards().values() if card.band}
 
 
+def test_a_card_is_tested_where_training_speeds_were_compared() -> None:
+    """On each other one the forecast says that nothing tests it."""
+    tested = {card.id for card in read_cards().values() if card.tested}
+
+    assert tested == {one.point.card for one in accuracy.training()}
+
+
 def test_the_band_of_a_gain_is_that_of_pairs_not_seen_before() -> None:
     """Nine in ten gains of 16 bits on one card lie within it, of ten pairs at least."""
     pairs = accuracy.gains(accuracy.GROUPS["unseen"]())

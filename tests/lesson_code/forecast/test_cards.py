@@ -57,17 +57,19 @@ def test_rates_are_in_base_units(tmp_path: Path) -> None:
         band=0,
         note="",
         box_bytes=0,
+        tested=False,
     )
     assert {"small": expected} == read_cards(file)
 
 
 def test_what_a_card_may_have_besides(tmp_path: Path) -> None:
-    """Names of the driver's, a band and a note; memory is in whole bytes, rates may be small."""
+    """Names of the driver's, a band, a note and a test; memory is in whole bytes, rates any."""
     file = tmp_path / "cards.toml"
     more = """float16 = { value = 0.5, source = "sheet" }
 called = ["Tiny", "Tiny Ti"]
 band = 2.5
 note = "Slow."
+tested = true
 """
     file.write_text(GOOD.replace("value = 16", "value = 15.9") + more, encoding="utf-8")
 
@@ -76,6 +78,7 @@ note = "Slow."
     assert "17072495002" == str(card.memory_bytes)
     assert {"float32": 8.1e12, "float16": 5e11} == card.peak
     assert (("Tiny", "Tiny Ti"), 2.5, "Slow.") == (card.called, card.band, card.note)
+    assert card.tested
 
 
 def test_what_a_driver_reports_is_the_memory(tmp_path: Path) -> None:
@@ -108,6 +111,7 @@ def test_a_card_of_ones_own() -> None:
     assert ("mine", "my card", 17_179_869_184) == (card.id, card.name, card.memory_bytes)
     assert (320e9, {"float32": 8.1e12}, {}) == (card.bandwidth, card.peak, card.sources)
     assert ((), 0, "", 0) == (card.called, card.band, card.note, card.box_bytes)
+    assert not card.tested
 
 
 @pytest.mark.parametrize("id", ["t4", "v100"])

@@ -33,6 +33,7 @@ CARD = Card(
     bandwidth=100 / BANDWIDTH_SHARE,
     peak={"float32": 1000 / ARITHMETIC_SHARE, "float16": 1000 / ARITHMETIC_SHARE},
     sources={},
+    tested=True,
 )
 OTHER = replace(CARD, id="other", name="Other", peak={"float32": 4000 / ARITHMETIC_SHARE})
 STEP = Step("float32", {"float32": 3000}, 100, 0, 1000, 900, 2_000_000, 9_000_000)
@@ -122,6 +123,16 @@ def test_notes_say_how_far_a_forecast_may_be_off() -> None:
     assert 2 == len(own[2:])
     assert re.fullmatch(r"Wide: .*\b2\.5\b.* A note\.", own[2])
     assert re.fullmatch(r"Bare: .*\b3\b.*\S", own[3])
+
+
+def test_cards_without_compared_speeds_are_named() -> None:
+    """All in one note, after those on bands, and no other card."""
+    new, wide = (replace(CARD, name=name, tested=False) for name in ("New", "New, wide"))
+
+    found = notes([new, replace(CARD, name="Wide", band=2.5), CARD, replace(wide, band=3.0)])
+
+    assert ["Wide", "New, wide"] == [note.partition(":")[0] for note in found[2:4]]
+    assert ["New, New, wide"] == [note.partition(":")[0] for note in found[4:]]
 
 
 @pytest.mark.parametrize(

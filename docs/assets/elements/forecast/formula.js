@@ -19,6 +19,7 @@
  * @property {number} bandwidth in bytes a second
  * @property {{[format: string]: number}} peak operations a second
  * @property {number} band how far work may be off on it, where that is further than elsewhere; else 0
+ * @property {boolean} [tested] whether published training speeds on it were compared
  */
 /** @typedef {{arithmetic: number, bandwidth: number, memory: number, band: number}} Rules the shares that are reached, and how far work may be off */
 /** @typedef {[low: number, likely: number, high: number]} Host seconds in which a computer asks for one kernel */

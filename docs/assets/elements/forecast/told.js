@@ -118,6 +118,7 @@ function sentencesOf({ words, rules }, step, { batch, host }, card, found, thing
     room: memory(rules.memory * card.memory),
   };
   const names = ["verdict", limit(found, step, host), fits(step, card, rules) ? "fits" : "too large"];
+  if (!card.tested) names.push("untested");
   return names.map((name) => fill(words[name], blanks));
 }
 
