@@ -14,6 +14,7 @@ from markdown import Markdown
 from markdown.util import HTML_PLACEHOLDER_RE
 
 from lesson_code.forecast.cards import read_cards
+from lesson_site.card_options import card_options
 from lesson_site.page import current_page
 from results.reader_card import FIRST, NAME, is_readers, on_card
 from results.store import Figure, Store
@@ -60,10 +61,8 @@ def _element(names: Iterable[str], told: Told, store: Store, source: Path) -> El
     element = ElementTree.Element("reader-card", {"data-texts": data, "data-search-exclude": ""})
     label = ElementTree.SubElement(element, "label")
     label.text = f"{LABEL} "
-    cards = ElementTree.SubElement(label, "select", {"autocomplete": "off"})
-    for card in read_cards().values():
-        chosen = {"selected": "selected"} if card.id == FIRST else {}
-        ElementTree.SubElement(cards, "option", {"value": card.id, **chosen}).text = card.name
+    listed = f'<select autocomplete="off">{card_options(FIRST)}</select>'
+    label.append(ElementTree.fromstring(listed))
     if PAGE.is_file():  # a copy of a few pages may lack it
         link = ElementTree.SubElement(element, "a", {"href": os.path.relpath(PAGE, source.parent)})
         link.text = "Forecast a model of yours"

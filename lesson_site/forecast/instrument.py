@@ -10,6 +10,7 @@ from markdown import Markdown
 
 from lesson_code.forecast.cards import read_cards
 from lesson_site.apart import apart
+from lesson_site.card_options import card_options
 from lesson_site.charts.drawing import draw, to_svg
 from lesson_site.errors import PageError
 from lesson_site.fences import Options, fence
@@ -55,14 +56,14 @@ def _instrument() -> str:
 def _controls(choice: Choice) -> str:
     batches = dict.fromkeys(one.batch for one in counted(MODELS[choice.model]))
     names = {
-        "card": ("Card", {card.id: card.name for card in read_cards().values()}, choice.card),
         "model": ("Model", {name: _capital(m.name) for name, m in MODELS.items()}, choice.model),
         "batch": ("Batch", {str(batch): f"{batch:,}" for batch in batches}, str(choice.batch)),
         "format": ("Format", FORMAT_CHOICES, choice.format),
         "layout": ("Images", {str(key): name for key, name in LAYOUT_NAMES.items()}, "0"),
         "host": ("Starting an operation takes", HOSTS, ""),
     }
-    lists = "".join(_list(name, *entry) for name, entry in names.items())
+    lists = _select("card", "Card", card_options(choice.card))
+    lists += "".join(_list(name, *entry) for name, entry in names.items())
     file = f'<label class="forecast-own">{OWN} <input type="file" accept=".json"></label>'
     message = '<p class="drop-message" role="status"></p>'
     return f"<fieldset><legend>Choose</legend>{lists}{file}{message}</fieldset>"
@@ -73,9 +74,13 @@ def _list(name: str, label: str, options: Mapping[str, str], chosen: str) -> str
         f'<option value="{value}"{" selected" if value == chosen else ""}>{escape(text)}</option>'
         for value, text in options.items()
     )
+    return _select(name, label, listed)
+
+
+def _select(name: str, label: str, options: str) -> str:
     return (
         f'<div><label for="forecast-{name}">{label}</label>'
-        f'<select id="forecast-{name}" name="{name}" autocomplete="off">{listed}</select></div>'
+        f'<select id="forecast-{name}" name="{name}" autocomplete="off">{options}</select></div>'
     )
 
 

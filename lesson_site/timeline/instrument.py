@@ -8,8 +8,8 @@ from html import escape
 
 from markdown import Markdown
 
-from lesson_code.forecast.cards import read_cards
 from lesson_site.apart import apart
+from lesson_site.card_options import card_options
 from lesson_site.charts.drawing import to_svg
 from lesson_site.errors import PageError
 from lesson_site.fences import Options, fence
@@ -67,7 +67,6 @@ def _button(action: str, text: str) -> str:
 
 
 def _controls(choice: Choice) -> str:
-    cards = {card.id: card.name for card in read_cards().values()}
     models = {name: MODELS[name] for name in read_models()}
     batches = {str(batch): f"{batch:,}" for batch in BATCHES}
     workers = {str(count): str(count) for count in WORKERS}
@@ -76,7 +75,6 @@ def _controls(choice: Choice) -> str:
         "batch": (batches, str(choice.batch)),
         "images": (IMAGES, choice.images),
         "workers": (workers, str(choice.workers)),
-        "card": (cards, choice.card),
     }
     switches = "".join(
         f'<label><input type="checkbox" name="{name}" autocomplete="off"'
@@ -84,6 +82,7 @@ def _controls(choice: Choice) -> str:
         for name in SWITCHES
     )
     listed = "".join(_list(name, *entry) for name, entry in lists.items())
+    listed += _select("card", card_options(choice.card))
     return f"<fieldset><legend>The loop</legend>{listed}{switches}</fieldset>"
 
 
@@ -92,6 +91,10 @@ def _list(name: str, options: Mapping[str, str], chosen: str) -> str:
         f'<option value="{value}"{" selected" if value == chosen else ""}>{escape(text)}</option>'
         for value, text in options.items()
     )
+    return _select(name, listed)
+
+
+def _select(name: str, options: str) -> str:
     return (
-        f'<label>{LABELS[name]} <select name="{name}" autocomplete="off">{listed}</select></label>'
+        f'<label>{LABELS[name]} <select name="{name}" autocomplete="off">{options}</select></label>'
     )
