@@ -21,6 +21,7 @@ from results.store import Figure, Store
 
 LABEL = "Forecasts on this page are for the"
 PAGE = Path("docs/benchmarks/forecast.md")
+BLANK = "{card}"  # in a source, for the card's name
 CHART_OF_CARDS = " data-cards="  # a chart that draws forecasts has those of every card
 
 Told = Callable[[Figure], str]
@@ -70,7 +71,13 @@ def _element(names: Iterable[str], told: Told, store: Store, source: Path) -> El
     return element
 
 
-def _texts(name: str, told: Told, store: Store) -> dict[str, tuple[str, str, str]]:
-    """By card: what the sentence says, its band, and where it comes from."""
-    figures = {card: store.figure(on_card(name, card)) for card in read_cards()}
-    return {card: (each.text, each.band, told(each)) for card, each in figures.items()}
+def _texts(name: str, told: Told, store: Store) -> tuple[str, dict[str, tuple[str, str]]]:
+    """Where it comes from, with a blank for the card's name, and by card what is said and its band.
+
+    Of one figure all cards have the same source but for that name, which ends what it is.
+    """
+    cards = read_cards()
+    figures = {id: store.figure(on_card(name, id)) for id in cards}
+    parts = [told(each).rpartition(cards[id].name) for id, each in figures.items()]
+    (source,) = {f"{before}{BLANK}{after}" for before, _, after in parts}
+    return source, {id: (each.text, each.band) for id, each in figures.items()}

@@ -20,11 +20,11 @@ def written(text: str) -> str:
     return page.convert(text)
 
 
-def texts_in(html: str) -> dict[str, dict[str, list[str]]]:
-    """What the list knows of every card."""
+def texts_in(html: str) -> dict[str, tuple[str, dict[str, list[str]]]]:
+    """What the list knows of each figure: its source, and its text and band by card."""
     found = re.search(r'data-texts="(.*?)"', html)
     assert found
-    texts: dict[str, dict[str, list[str]]] = json.loads(unescape(found[1]))
+    texts: dict[str, tuple[str, dict[str, list[str]]]] = json.loads(unescape(found[1]))
     return texts
 
 
@@ -67,12 +67,12 @@ def test_the_list_stands_once_before_the_first_forecast() -> None:
     assert 1 == html.count("<reader-card")
     texts = texts_in(html)
     assert [FIGURE] == list(texts)
-    assert (
-        list(read_cards()) == list(texts[FIGURE]) == re.findall(r'<option.*? value="(.*?)"', html)
-    )
-    expected = open_store().figure(on_card(FIGURE, "h100"))
-    assert [expected.text, expected.band] == texts[FIGURE]["h100"][:2]
-    assert expected.source in texts[FIGURE]["h100"][2]
+    source, cards = texts[FIGURE]
+    assert list(read_cards()) == list(cards) == re.findall(r'<option.*? value="(.*?)"', html)
+    for id, card in read_cards().items():
+        expected = open_store().figure(on_card(FIGURE, id))
+        assert [expected.text, expected.band] == cards[id]
+        assert f"{expected.what}: {expected.source}" in source.replace("{card}", card.name)
 
 
 def test_the_list_comes_before_a_chart_that_draws_forecasts() -> None:

@@ -1,14 +1,16 @@
 // <reader-card>: the list of cards from which the reader chooses theirs, once for the whole site.
 //
-// The build wrote every text for every card: data-texts has, by figure and card, what the sentence
-// says, its band, and where it comes from. Here they are only put in place.
+// The build wrote every text for every card: data-texts has, by figure, where it comes from, with a
+// blank for the card's name, and by card what the sentence says and its band. Here they are only put
+// in place.
 
 import { chooseCard, chosenCard } from "./record.js";
 
-/** @typedef {[text: string, band: string, source: string]} Told */
-/** @typedef {{[figure: string]: {[card: string]: Told}}} Texts */
+/** @typedef {[text: string, band: string]} Told */
+/** @typedef {{[figure: string]: [source: string, cards: {[card: string]: Told}]}} Texts */
 
 const NAME = "forecast.card"; // the figure that is the card's name
+const BLANK = "{card}"; // in a source, for that name
 
 export class ReaderCard extends HTMLElement {
   /** @type {Texts | undefined} */
@@ -46,17 +48,18 @@ export class ReaderCard extends HTMLElement {
     this.#list.value = card;
     const page = this.closest("article") ?? document;
     for (const each of page.querySelectorAll(`[data-figure="${NAME}"]`)) each.textContent = this.#name;
-    for (const [figure, cards] of Object.entries(this.#texts ?? {})) {
+    for (const [figure, [blank, cards]] of Object.entries(this.#texts ?? {})) {
       const told = cards[card];
       if (!told) continue;
-      for (const each of page.querySelectorAll(`[data-figure="${figure}"]`)) rewrite(each, told);
-      document.getElementById(`from-${figure}`)?.replaceChildren(strong(told[0]), told[2]);
+      const source = blank.replace(BLANK, this.#name);
+      for (const each of page.querySelectorAll(`[data-figure="${figure}"]`)) rewrite(each, told, source);
+      document.getElementById(`from-${figure}`)?.replaceChildren(strong(told[0]), source);
     }
   };
 }
 
-/** Put a forecast into its sentence. @param {Element} span @param {Told} told */
-function rewrite(span, [text, band, source]) {
+/** Put a forecast into its sentence. @param {Element} span @param {Told} told @param {string} source */
+function rewrite(span, [text, band], source) {
   const link = span.querySelector("a");
   if (!link) return;
   link.textContent = text;
