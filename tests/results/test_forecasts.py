@@ -214,8 +214,8 @@ def test_tf32(steps: Path) -> None:
         ("light.float32.rtx4090.time", "there is no card 'rtx4090'; there is rtx-4090"),
         ("light.float32.t4.tme", "there is no quantity 'tme'; there is time"),
         (
-            "light.float32.rtx-5090.time",
-            "there is no card 'rtx-5090'; there is rtx-4090, rtx-3090, rtx-3060",
+            "light.float32.rtx-6090.time",
+            "there is no card 'rtx-6090'; there is rtx-5090, rtx-4090, rtx-3090",
         ),
         ("light.float32.t4.q", "there is no quantity 'q'; there is epoch, gain, launches"),
         ("heavy.bfloat16.t4.time", "heavy was counted in float32, float16, not in bfloat16"),

@@ -134,7 +134,7 @@ def test_a_driver_names_one_card() -> None:
 
     assert len(called) == len(set(called))
     assert all(card.called for card in read_cards().values())
-    assert card_called("NVIDIA GeForce RTX 5090") is None
+    assert card_called("NVIDIA GeForce RTX 2060") is None
 
 
 def test_what_the_page_says_of_our_steps_is_so() -> None:

@@ -114,12 +114,45 @@ def test_a_card_of_ones_own() -> None:
     assert not card.tested
 
 
-@pytest.mark.parametrize("id", ["t4", "v100"])
-def test_old_cards_lack_newer_formats(id: str) -> None:
-    """A T4 and a V100 have no units for TF32 and bfloat16."""
-    card = read_cards()[id]
+# Multiprocessors, CUDA cores of one, clock in GHz, width of the memory in bits, Gbit/s of each.
+SHEETS = {
+    "rtx-2080-ti": (68, 64, 1.545, 352, 14),
+    "rtx-3060": (28, 128, 1.777, 192, 15),
+    "rtx-3080": (68, 128, 1.71, 320, 19),
+    "rtx-3090": (82, 128, 1.695, 384, 19.5),
+    "rtx-4070": (46, 128, 2.475, 192, 21),
+    "rtx-4080": (76, 128, 2.505, 256, 22.4),
+    "rtx-4090": (128, 128, 2.52, 384, 21),
+    "rtx-5070": (48, 128, 2.512, 192, 28),
+    "rtx-5070-ti": (70, 128, 2.452, 256, 28),
+    "rtx-5080": (84, 128, 2.617, 256, 30),
+    "rtx-5090": (170, 128, 2.407, 512, 28),
+}
+HALF_RATE = 512  # of a multiprocessor's tensor cores each clock, with sums in float32
 
-    assert ["float32", "float16"] == list(card.peak)
+
+def test_rates_of_geforce_cards_are_what_their_units_do_at_their_clock() -> None:
+    """To a percent; in 16 bits they halve their rate for sums in float32, and TF32 is half of that.
+
+    So nobody's rate with float16 sums, or with sparsity, can be taken for one of these.
+    """
+    cards = read_cards()
+    assert list(SHEETS) == [id for id, card in cards.items() if "GeForce" in card.called[0]]
+    for id, (processors, cores, clock, bits, gbits) in SHEETS.items():
+        card = cards[id]
+        short = processors * HALF_RATE * clock * 1e9
+        rates = {"bandwidth": bits / 8 * gbits * 1e9, "float16": short, "bfloat16": short}
+        rates |= {"tf32": short / 2, "float32": 2 * processors * cores * clock * 1e9}
+        for name, told in {**card.peak, "bandwidth": card.bandwidth}.items():
+            assert told == pytest.approx(rates[name], rel=0.01), (id, name)
+
+
+def test_old_cards_lack_newer_formats() -> None:
+    """A T4, a V100 and an RTX 2080 Ti have no units for TF32 and bfloat16; all others have."""
+    lacking = {id: list(card.peak) for id, card in read_cards().items() if len(card.peak) < 4}
+
+    assert ["rtx-2080-ti", "t4", "v100"] == list(lacking)
+    assert all(["float32", "float16"] == formats for formats in lacking.values())
 
 
 @pytest.mark.parametrize(
