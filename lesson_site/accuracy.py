@@ -258,7 +258,8 @@ def cards_table() -> str:
         cells += f'<td data-kind="published">{_memory(card)}</td>'
         sources = {source.id: source for source in card.sources.values()}
         links = ", ".join(_link(source.address, source.who) for source in sources.values())
-        rows.append(f'<tr><th scope="row">{escape(card.name)}</th>{cells}<td>{links}</td></tr>')
+        cells += f'<td class="points-sources">{links}</td>'
+        rows.append(f'<tr><th scope="row">{escape(card.name)}</th>{cells}</tr>')
     title = f"The cards, in TFLOP/s, GB/s and GiB: {len(rows)}"
     return _folded(title, head, f"<tbody>{''.join(rows)}</tbody>")
 
