@@ -134,11 +134,17 @@ def test_a_reference_to_no_section_stops_the_build(monkeypatch: pytest.MonkeyPat
         convert(monkeypatch, "lab/first.md", "[[section:tests]]")
 
 
-def test_the_list_has_parts_minutes_and_milestones(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_list_has_parts_minutes_and_milestones(
+    monkeypatch: pytest.MonkeyPatch, lesson: Path
+) -> None:
     """It is made from the navigation and the pages alone."""
-    html = convert(monkeypatch, "gpu-training/index.md", "# Lesson\n\n[sections]\n")
+    overview = "# Lesson\n\n[sections]\n"
+    for slug, text in (("index", overview), ("whole-lesson", "# All\n\n[whole lesson]\n")):
+        (lesson / "docs" / "gpu-training" / f"{slug}.md").write_text(text, encoding="utf-8")
 
-    assert "3 sections · about 5 minutes" in html
+    html = convert(monkeypatch, "gpu-training/index.md", overview)
+
+    assert "3 sections · about 6 minutes" in html
     assert html.index("<h2>Start here</h2>") < html.index('<a href="context.md">1. Context</a>')
     assert '<a href="loop.md">2. The loop</a> <span class="reading-time">3 min</span>' in html
     assert html.index("2. The loop") < html.index('<p class="milestone">Half of it.</p>')
