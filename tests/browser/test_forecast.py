@@ -287,7 +287,8 @@ def test_a_race_of_ones_own_is_a_measured_bar(forecast: Page, site: str) -> None
 
     choose(forecast, model="mnist")
 
-    expect(forecast.locator(".chart-drawing")).to_contain_text("your browser’s GPU, with the batch’s trip: 10.0")
+    said = "your browser’s GPU, with the batch’s trip: 10.0"
+    expect(forecast.locator(".chart-drawing")).to_contain_text(said)
     expect_accessible(forecast, "forecast-gpu", "raced")
 
 
