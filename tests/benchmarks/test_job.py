@@ -573,7 +573,7 @@ def test_an_unusable_out_is_refused_before_anything_is_measured(
     damaged.write_text("{", encoding="utf-8")
 
     for out in (tmp_path, damaged / "in" / "r.json", damaged):
-        assert 2 == main([*RUN, str(out)])
+        assert 2 == main([*RUN, str(out), "--commit", "0123456789abcdef"])
         said = capsys.readouterr().err
         assert said.startswith("error: ")
         assert str(out if out.is_file() else tmp_path) in said
