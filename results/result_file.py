@@ -235,7 +235,10 @@ def problem_of_part(case: str, part: str, content: dict[str, Any], provenance: P
     try:
         _checked(Path("result"), _parse(Path("result"), json.dumps(result)), _definitions())
     except (BadResultError, TypeError) as problem:
-        return str(problem).partition(";")[0]  # what to do then is for readers of a file
+        said = str(problem).partition(";")[0]  # what to do then is for readers of a file
+        if "no case has this name" in said or "has no such entry" in said:
+            return f"{said}; run `python -m benchmarks describe`"
+        return said
     return ""
 
 

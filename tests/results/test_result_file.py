@@ -613,6 +613,15 @@ def test_a_sample_may_be_as_large_as_a_machine_gives(
     assert problem.startswith(f"result at cases.{case}.all.entries.{name}.samples: ")
 
 
+@pytest.mark.parametrize(("case", "name"), [("nap", "cpu"), ("tiny_epoch", "nap")])
+def test_what_nobody_described_names_the_command_that_does(case: str, name: str) -> None:
+    """Somebody wrote a case, or another entry of one, and has just tried it."""
+    said = problem_of(case, name, entry([1.0], "s", device="cpu"))
+
+    assert said.startswith(f"result at cases.{case}")
+    assert "; run `python -m benchmarks describe`" in said
+
+
 def test_a_part_that_was_skipped_has_no_entries(tmp_path: Path) -> None:
     """It is as good as any, and gives no figure."""
     skipped = {"finished": "2026-11-21T14:00Z", "took_s": 0.0, "load_average": None}
