@@ -1,6 +1,9 @@
 """The lesson's pages keep what the lesson promises, whatever their words are."""
 
+import itertools
 import re
+
+import pytest
 
 from lesson_site.markdown_source import Source
 from lesson_site.numbering import sections
@@ -18,7 +21,8 @@ def answers(text: str) -> list[str]:
 def test_each_heading_of_a_section_has_its_slug_as_anchor() -> None:
     """Links to a section keep their target when its title is reworded."""
     for slug, text in TEXT.items():
-        assert slug == Source(text).headings[0].anchor
+        heading = Source(text).headings[0]
+        assert slug == heading.anchor, f"write `# {heading.title} {{ #{slug} }}` in {slug}.md"
 
 
 def test_each_section_says_what_one_learns_to_do() -> None:
@@ -26,6 +30,15 @@ def test_each_section_says_what_one_learns_to_do() -> None:
     without = [str(section.source) for section in sections() if not section.aim]
 
     assert [] == without, "write it as `aim:` into the front matter, in words that follow 'to'"
+
+
+@pytest.mark.parametrize(("slug", "following"), list(itertools.pairwise(TEXT)))
+def test_each_section_ends_with_the_way_to_the_next(slug: str, following: str) -> None:
+    """A section that is put in between takes its place in this chain, too."""
+    last = TEXT[slug].strip().splitlines()[-1]
+
+    wanted = f"({following}.md){{ .next-step }}"
+    assert wanted in last, f"end docs/gpu-training/{slug}.md with a line such as [Go on]{wanted}"
 
 
 def test_problem_comes_before_solution() -> None:
