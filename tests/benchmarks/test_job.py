@@ -318,7 +318,9 @@ def test_a_run_for_the_gpu_has_every_case_that_uses_one() -> None:
     """Each once, and none of the others, however they are ordered."""
     using = [name for name in cases.NAMES if any("cuda" in e for e in cases.load(name).ENTRIES)]
 
-    assert sorted(using) == sorted(cases.GPU_NAMES)
+    assert sorted(using) == sorted(cases.GPU_NAMES), (
+        "GPU_NAMES in benchmarks/cases/__init__.py has each case with an entry of a GPU, once"
+    )
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU here")

@@ -31,7 +31,8 @@ def test_the_site_knows_what_the_cases_measure() -> None:
     """``python -m benchmarks describe`` wrote the file that is read where PyTorch is not."""
     expected = results_cases.written(cases.declared())
 
-    assert expected == results_cases.FILE.read_text(encoding="utf-8")
+    described = expected == results_cases.FILE.read_text(encoding="utf-8")
+    assert described, "cases changed; run `python -m benchmarks describe`"
 
 
 def test_a_case_without_its_module_is_named(

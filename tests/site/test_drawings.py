@@ -63,7 +63,7 @@ def widths(name: str, css: str) -> list[float]:
 @pytest.mark.parametrize("name", NAMES)
 def test_a_drawing_is_on_a_page(name: str) -> None:
     """No file is left behind when a page changes its mind."""
-    assert pages_with(name)
+    assert pages_with(name), f"show {name!r} in a lesson-drawing fence, or remove its file"
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -72,7 +72,8 @@ def test_names_in_a_drawing_are_those_of_the_page(name: str) -> None:
     drawn = {word for text in texts(name, "code") for word in WORD.findall(text)}
 
     for page in pages_with(name):
-        assert set() == drawn - LIBRARY - set(names_on(page))
+        strange = drawn - LIBRARY - set(names_on(page))
+        assert set() == strange, f"{DRAWINGS / name}.svg says in code what its page does not"
 
 
 def test_the_record_and_its_gradients_are_those_of_autograd() -> None:

@@ -33,7 +33,11 @@ def test_every_published_figure_is_in_one_table(figures: list[LexborNode]) -> No
         for cell in figure.css("[data-figure]")
     ]
 
-    assert sorted((f"published.{f.id}", f.text) for f in published.read().values()) == sorted(shown)
+    kept = sorted((f"published.{f.id}", f.text) for f in published.read().values())
+    unseen = sorted({name for name, _ in kept} - {name for name, _ in shown})
+    assert kept == sorted(shown), (
+        f"a lesson-published fence has to list the group of each figure once; unseen: {unseen}"
+    )
 
 
 def test_every_table_links_the_sources_of_its_figures(figures: list[LexborNode]) -> None:
