@@ -34,8 +34,9 @@ def test_a_fresh_run_prints_what_the_page_shows(here: Printer, target: str) -> N
     recorded = recordings.read(target)
     assert recorded is not None
 
-    assert [] == recordings.differences(recorded, here.run(target)), (
-        f"if its code changed, run `python -m lesson_site record {target}`"
+    moved = recordings.differences(recorded, here.run(target))
+    assert [] == moved, (
+        f"{moved}; where its code changed, run `python -m lesson_site record {target}`"
     )
 
 
