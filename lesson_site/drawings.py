@@ -15,6 +15,8 @@ from lesson_site.fences import Options, fence
 DRAWINGS = Path("docs/drawings")
 OPENING = re.compile(r"\A\s*<svg\b([^>]*)>\s*<title>([^<]+)</title>\s*<desc>([^<]+)</desc>")
 
+FORMATTED = re.compile(r"`[^`]*`|\[\[.*?\]\]|\[[^\]]*\]\([^)]*\)|\*\*.+?\*\*")
+
 
 @fence(show=True)
 def drawing(source: str, options: Options, md: Markdown) -> str:
@@ -25,6 +27,8 @@ def drawing(source: str, options: Options, md: Markdown) -> str:
         raise PageError(f"there is no drawing {name!r}; there are {', '.join(known) or 'none'}")
     if not source.strip():
         raise PageError("has no caption; write what the drawing shows between the fence's lines")
+    if formatted := FORMATTED.search(source):
+        raise PageError(f"its caption is plain text; write {formatted[0]!r} without its signs")
     svg = inline((DRAWINGS / f"{name}.svg").read_text(encoding="utf-8"), name, _number(md))
     caption = escape(" ".join(source.split()))
     return f'<figure class="drawing">{svg}<figcaption>{caption}</figcaption></figure>'

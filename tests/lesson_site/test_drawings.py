@@ -192,6 +192,13 @@ def test_a_drawing_without_a_caption_stops_the_build() -> None:
         convert(fence(NAMES[0], caption=""))
 
 
+@pytest.mark.parametrize("signs", ["`detach()`", "[[a.b]]", "[here](a.md)", "**now**"])
+def test_a_caption_with_signs_of_markdown_stops_the_build(signs: str) -> None:
+    """They would stand in it as they are."""
+    with pytest.raises(PageError, match=f"plain text; write '{re.escape(signs)}' without its"):
+        convert(fence(NAMES[0], caption=f"It moves {signs}."))
+
+
 def test_a_file_without_title_and_description_is_refused() -> None:
     """An image that a screen reader cannot name does not get into a page."""
     with pytest.raises(PageError, match="must open with"):
