@@ -36,6 +36,7 @@ INSTRUCTIONS: dict[str, dict[str, str]] = {
     "native": {},
     "AVX2": {"ONEDNN_MAX_CPU_ISA": "AVX2"},
     "default": {"ATEN_CPU_CAPABILITY": "default"},
+    "AVX2 and default": {"ONEDNN_MAX_CPU_ISA": "AVX2", "ATEN_CPU_CAPABILITY": "default"},
 }
 THREADS = (1, 2, 4)
 NATIVE = ("native", 1)
