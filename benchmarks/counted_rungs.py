@@ -16,7 +16,7 @@ from torch.utils.data import Dataset
 from lesson_code.benchmarks import speed_ladder
 from lesson_code.benchmarks.speed_ladder import BATCH_SIZE, Data, Rung
 from lesson_code.data import Sample
-from lesson_code.forecast.counter import BLOCK, StepCounter, size_of, tensors_of
+from lesson_code.forecast.counter import BLOCK, StepCounter, size_of, sums_of, tensors_of
 from lesson_code.forecast.formula import Step
 from lesson_code.forecast.shells import CUDA, META, Shell, like_a_gpu
 from results.forecasts import MNIST_IMAGES, CountedStep
@@ -115,16 +115,7 @@ def count_turn(rung: Rung, format: str, counter: StepCounter | None = None) -> S
                 training.epoch()
     finally:
         hook.remove()
-    return Step(
-        format=format,
-        flop=dict(counter.flop),
-        bytes=counter.bytes,
-        convolution_bytes=counter.convolution_bytes,
-        launches=counter.launches,
-        operations=counter.operations,
-        weight_bytes=turn.weight_bytes,
-        peak_bytes=counter.peak_bytes,
-    )
+    return sums_of(counter, format, turn.weight_bytes)
 
 
 @contextmanager

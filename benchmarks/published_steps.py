@@ -22,7 +22,7 @@ from torch.nn import functional as F
 from torch.utils.checkpoint import checkpoint
 
 from lesson_code.forecast import formula
-from lesson_code.forecast.counter import AUTOCAST, StepCounter, count_step
+from lesson_code.forecast.counter import AUTOCAST, StepCounter, count_step, sums_of
 from lesson_code.forecast.shells import META, Shell, exchange, like_a_gpu
 from results.points import COUNTS, Step, steps
 
@@ -264,16 +264,7 @@ def count_forward(model: nn.Module, inputs: Tensor, format: str) -> formula.Step
     autocast = partial(torch.autocast, "cuda", dtype=dtype, enabled=dtype is not None)
     with like_a_gpu(), counter, torch.no_grad(), autocast():
         model(shell)
-    return formula.Step(
-        format=format,
-        flop=dict(counter.flop),
-        bytes=counter.bytes,
-        convolution_bytes=counter.convolution_bytes,
-        launches=counter.launches,
-        operations=counter.operations,
-        weight_bytes=weight_bytes,
-        peak_bytes=counter.peak_bytes,
-    )
+    return sums_of(counter, format, weight_bytes)
 
 
 def _optimizer(step: Step, model: nn.Module) -> torch.optim.Optimizer:

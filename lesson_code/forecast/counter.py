@@ -124,6 +124,30 @@ class StepCounter(TorchDispatchMode):
 # --8<-- [end:counter]
 
 
+def sums_of(
+    counter: StepCounter, format: str, weight_bytes: int, channels_last: bool = False
+) -> Step:
+    """What a counter has counted, as the formula takes it.
+
+    Args:
+        counter: What has counted.
+        format: In which it multiplied.
+        weight_bytes: Bytes of the weights.
+        channels_last: Whether images and weights lay channel by channel within a pixel.
+    """
+    return Step(
+        format=format,
+        flop=dict(counter.flop),
+        bytes=counter.bytes,
+        convolution_bytes=counter.convolution_bytes,
+        launches=counter.launches,
+        operations=counter.operations,
+        weight_bytes=weight_bytes,
+        peak_bytes=counter.peak_bytes,
+        channels_last=channels_last,
+    )
+
+
 def _on_meta(func: Any, args: Any, kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     """The same operation with the shells' device for a GPU's; to send a shell there is nothing."""
     device = kwargs.get("device")
@@ -230,17 +254,7 @@ def count_step(
         for counter.counting in (False, True):
             counter.peak_bytes = counter.held_bytes
             _step(model, optimizer, loss_function, inputs, AUTOCAST.get(format), scaler)
-    return Step(
-        format=format,
-        flop=dict(counter.flop),
-        bytes=counter.bytes,
-        convolution_bytes=counter.convolution_bytes,
-        launches=counter.launches,
-        operations=counter.operations,
-        weight_bytes=weight_bytes,
-        peak_bytes=counter.peak_bytes,
-        channels_last=channels_last,
-    )
+    return sums_of(counter, format, weight_bytes, channels_last)
 
 
 def _step(
