@@ -194,7 +194,7 @@ def test_a_drawing_without_a_caption_stops_the_build() -> None:
 
 @pytest.mark.parametrize("signs", ["`detach()`", "[[a.b]]", "[here](a.md)", "**now**"])
 def test_a_caption_with_signs_of_markdown_stops_the_build(signs: str) -> None:
-    """They would stand in it as they are."""
+    """A reader would see them as they are."""
     with pytest.raises(PageError, match=f"plain text; write '{re.escape(signs)}' without its"):
         convert(fence(NAMES[0], caption=f"It moves {signs}."))
 
