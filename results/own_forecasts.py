@@ -1,14 +1,17 @@
 """What our own job measured on a GPU, beside what was forecast for the same step on that card."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from lesson_code.forecast.cards import Card, read_cards
 from results import forecasts
 from results.forecasts import ForecastError, ForecastFigure
 from results.store import Result, one_a_machine
 
+# What CUDA keeps for itself is less than a tenth; cards of one name differ by a sixth or more.
+MEMORY_OFF = 0.1
 # The case and the entry that the job measures, and the counted step and the format behind it
 COUNTED = (
     (r"step_sweep:width_(?P<width>\d+)\.batch_(?P<batch>\d+)\.cuda", "sweep_{width}_{batch}"),
@@ -65,9 +68,17 @@ class Own:
         return self.forecast.low <= self.seconds <= self.forecast.high
 
 
-def card_called(gpu: str) -> Card | None:
-    """The card that a driver calls so; None if it is not offered."""
-    return next((card for card in read_cards().values() if gpu in card.called), None)
+def card_of(provenance: Mapping[str, Any]) -> Card | None:
+    """The card of a machine, by the driver's name and its memory; None if it is not offered.
+
+    A driver gives one name to an RTX 3080 with 10 GB and to that with 12, which has other rates.
+    """
+    details = provenance.get("gpu_details") or {}
+    for card in read_cards().values():
+        told = details.get("memory_bytes", card.memory_bytes)
+        if provenance["gpu"] in card.called and abs(told / card.memory_bytes - 1) < MEMORY_OFF:
+            return card
+    return None
 
 
 def own(results: Iterable[Result]) -> list[Own]:
@@ -76,7 +87,7 @@ def own(results: Iterable[Result]) -> list[Own]:
     ran = [result for result in results if result.provenance["gpu"]]
     for case in dict.fromkeys(pattern.partition(":")[0] for pattern, _ in COUNTED):
         for result in one_a_machine(ran, case):
-            card = card_called(result.provenance["gpu"])
+            card = card_of(result.provenance)
             for entry, measured in result.cases.get(case, {}).items():
                 if card and (figure := _forecast(f"{case}:{entry}", card)):
                     found.append(Own(figure, measured.median, result.where))

@@ -17,7 +17,7 @@ from lesson_site.apart import apart
 from lesson_site.charts.base import Source, forecast_of, measured_together
 from lesson_site.fences import Options, fence
 from results.catalogue import Definition
-from results.own_forecasts import card_called
+from results.own_forecasts import card_of
 from results.store import Result, Store, open_store
 
 # Recorded racers, with the figures of their products.
@@ -134,8 +134,8 @@ def _curve(source: Source, racer: str, steps: Rates, products: dict[str, float])
     That of a GPU says which card it is, where the card is forecast too.
     """
     label = "".join(_label(result, racer) for result in source.store.results)
-    gpus = [result.provenance["gpu"] for result in source.store.results if racer == "cuda"]
-    called = [card.name for card in map(card_called, gpus) if card]
+    ran = [result.provenance for result in source.store.results if racer == "cuda"]
+    called = [card.name for card in map(card_of, ran) if card]
     named = {"racer": racer, "label": label, **({"card": called[0]} if called else {})}
     return {**named, "steps": steps, "products": products}
 

@@ -7,7 +7,7 @@ import pytest
 from lesson_code.forecast import formula
 from lesson_code.forecast.cards import read_cards
 from results import accuracy, forecasts
-from results.own_forecasts import COUNTED, Own, card_called, own
+from results.own_forecasts import COUNTED, Own, card_of, own
 from results.store import open_store
 from tests.lesson_site.made_up import made_up_entry
 from tests.lesson_site.test_figures import result
@@ -134,7 +134,27 @@ def test_a_driver_names_one_card() -> None:
 
     assert len(called) == len(set(called))
     assert all(card.called for card in read_cards().values())
-    assert card_called("NVIDIA GeForce RTX 2060") is None
+    assert card_of({"gpu": "NVIDIA GeForce RTX 2060"}) is None
+
+
+@pytest.mark.parametrize(
+    ("gpu", "mib", "card"),
+    [
+        ("NVIDIA GeForce RTX 3080", 9_995, "rtx-3080"),
+        ("NVIDIA GeForce RTX 3080", 12_043, None),
+        ("NVIDIA GeForce RTX 3060", 12_044, "rtx-3060"),
+        ("NVIDIA GeForce RTX 3060", 8_192, None),
+        ("NVIDIA H100 80GB HBM3", 81_079, "h100"),
+        ("NVIDIA L4", 22_564, "l4"),
+    ],
+)
+def test_cards_of_one_name_are_told_apart_by_their_memory(
+    gpu: str, mib: int, card: str | None
+) -> None:
+    """PyTorch reports a little less than the card has, and another card far more or less."""
+    found = card_of({"gpu": gpu, "gpu_details": {"memory_bytes": mib * 2**20}})
+
+    assert card == (found.id if found else None)
 
 
 def test_what_the_page_says_of_our_steps_is_so() -> None:
