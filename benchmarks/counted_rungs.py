@@ -16,7 +16,7 @@ from torch.utils.data import Dataset
 from lesson_code.benchmarks import speed_ladder
 from lesson_code.benchmarks.speed_ladder import BATCH_SIZE, Data, Rung
 from lesson_code.data import Sample
-from lesson_code.forecast.counter import BLOCK, StepCounter, size_of, sums_of, tensors_of
+from lesson_code.forecast.counter import StepCounter, as_on_a_gpu, in_blocks, size_of, sums_of
 from lesson_code.forecast.formula import Step
 from lesson_code.forecast.shells import CUDA, META, Shell, like_a_gpu
 from results.forecasts import MNIST_IMAGES, CountedStep
@@ -24,17 +24,6 @@ from results.forecasts import MNIST_IMAGES, CountedStep
 
 class _TurnOverError(Exception):
     """One turn is counted."""
-
-
-class RowCounter(StepCounter):
-    """Counts of a tensor whose rows are chosen those rows alone, and not all that it holds."""
-
-    def count(self, func: Any, args: Any, kwargs: dict[str, Any], result: Any) -> None:
-        """Add one operation; choosing rows reads as much as it writes, and the choice."""
-        before = self.bytes
-        super().count(func, args, kwargs, result)
-        if func is torch.ops.aten.index.Tensor:
-            self.bytes = before + size_of(tensors_of(args[1])) + 2 * size_of([result])
 
 
 @dataclass
@@ -47,16 +36,12 @@ class Turn:
 
     def before_an_update(self, optimizer: torch.optim.Optimizer, *_: Any) -> None:
         """Called by PyTorch before each step of an optimizer."""
-        for group in optimizer.param_groups:
-            if group["foreach"] is None and not group["fused"]:
-                group["foreach"] = True  # the default on a GPU
+        as_on_a_gpu(optimizer)
         self.updates += 1
         self.counter.counting = self.updates == 2
         if self.updates == 3:
-            sizes = [
-                p.numel() * p.element_size() for g in optimizer.param_groups for p in g["params"]
-            ]
-            self.weight_bytes = sum(-(-size // BLOCK) * BLOCK for size in sizes)
+            weights = [weight for group in optimizer.param_groups for weight in group["params"]]
+            self.weight_bytes = sum(in_blocks(size_of([weight])) for weight in weights)
             raise _TurnOverError
 
 
@@ -103,7 +88,7 @@ def count_turn(rung: Rung, format: str, counter: StepCounter | None = None) -> S
         format: In which it multiplies.
         counter: What counts, where somebody wants to know more than the sums.
     """
-    counter = counter or RowCounter()
+    counter = counter or StepCounter()
     images = counter.hold(Shell(torch.empty(MNIST_IMAGES, 1, 28, 28, device=META)))
     labels = counter.hold(Shell(torch.empty(MNIST_IMAGES, dtype=torch.int64, device=META)))
     turn = Turn(counter)

@@ -26,6 +26,8 @@ from lesson_code.forecast.shells import (
 
 AUTOCAST = {"bfloat16": torch.bfloat16, "float16": torch.float16}
 BLOCK = 512  # PyTorch's allocator on a GPU hands out multiples of it, in bytes
+# Of a table, which comes first, they read the rows that are asked for.
+LOOK_UP = {"embedding", "gather", "index", "index_select"}
 TENSORS_A_LAUNCH = 110  # one launch of a foreach operation takes about so many
 
 
@@ -79,7 +81,7 @@ class StepCounter(TorchDispatchMode):
         """The same for what one or more tensors share."""
         key = storage._cdata
         if key not in self.held:
-            size = -(-storage.nbytes() // BLOCK) * BLOCK
+            size = in_blocks(storage.nbytes())
 
             def release(_: object) -> None:
                 del self.held[key]
@@ -111,6 +113,8 @@ class StepCounter(TorchDispatchMode):
             moved, launches = backward_of_convolution(args, made)
         elif "batch_norm" in name:  # the statistics need a pass of their own
             moved += size_of(tensors_of(args[: 2 if "backward" in name else 1]))
+        elif name in LOOK_UP:
+            moved = size_of(given[1:]) + 2 * size_of(made)
         elif name.startswith(("_foreach", "_fused", "_amp_foreach")):
             launches = -(-len(given) // TENSORS_A_LAUNCH)
         if flop := flop_of(func, args, kwargs, result):
@@ -170,6 +174,11 @@ def tensors_of(tree: Any) -> list[torch.Tensor]:
     return [leaf for leaf in tree_leaves(tree) if isinstance(leaf, torch.Tensor)]
 
 
+def in_blocks(size: int) -> int:
+    """What the allocator hands out for so many bytes."""
+    return -(-size // BLOCK) * BLOCK
+
+
 def size_of(tensors: Sequence[torch.Tensor]) -> int:
     """Their values, in bytes."""
     return sum(tensor.numel() * tensor.element_size() for tensor in tensors)
@@ -207,6 +216,13 @@ def backward_of_convolution(args: Any, made: Sequence[torch.Tensor]) -> tuple[in
     return read + size_of(made), launches
 
 
+def as_on_a_gpu(optimizer: torch.optim.Optimizer) -> None:
+    """Update all of its weights in one operation, where nothing else is chosen, as on a GPU."""
+    for group in optimizer.param_groups:
+        if "foreach" in group and group["foreach"] is None and not group.get("fused"):
+            group["foreach"] = True
+
+
 # --8<-- [start:count]
 def count_step(
     model: nn.Module,
@@ -235,9 +251,7 @@ def count_step(
     """
     if channels_last:
         model = model.to(memory_format=torch.channels_last)
-    for group in optimizer.param_groups:
-        if "foreach" in group and group["foreach"] is None and not group.get("fused"):
-            group["foreach"] = True  # the default on a GPU
+    as_on_a_gpu(optimizer)
     counter = counter or StepCounter()
     modules = [model, loss_function] if isinstance(loss_function, nn.Module) else [model]
     for module in model.modules():

@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
-from benchmarks.counted_rungs import RowCounter, count_turn, rungs
+from benchmarks.counted_rungs import count_turn, rungs
 from benchmarks.forecast_steps import recipes
 from lesson_code.benchmarks.speed_ladder import BATCH_SIZE
+from lesson_code.forecast.counter import StepCounter
 
 RUNGS = {rung.name: rung for rung in rungs()}
 BARE = {
@@ -21,7 +22,7 @@ NUMBER = 8  # bytes of a label, and of an image's number
 
 
 @dataclass
-class Named(RowCounter):
+class Named(StepCounter):
     """A counter that keeps the operations' names."""
 
     names: list[str] = field(default_factory=list)

@@ -216,6 +216,29 @@ def test_what_is_given_by_name_is_read() -> None:
     assert 4 + 4 == read[1] - read[0]
 
 
+@pytest.mark.parametrize(
+    ("look_up", "indices"),
+    [
+        (lambda table, rows: nn.functional.embedding(rows, table), 50),
+        (lambda table, rows: table[rows], 50),
+        (lambda table, rows: table.index_select(0, rows), 50),
+        (lambda table, rows: table.gather(0, rows[:, None].expand(50, 8)), 50 * 8),
+    ],
+    ids=["embedding", "index", "index_select", "gather"],
+)
+def test_what_looks_up_reads_no_whole_table(
+    look_up: Callable[[torch.Tensor, torch.Tensor], torch.Tensor], indices: int
+) -> None:
+    """Which rows, the rows themselves, and where they are put."""
+    with counting() as counter:
+        table = torch.empty(1_000_000, 8, device="cuda")
+        rows = torch.empty(50, dtype=torch.int64, device="cuda")
+        found = look_up(table, rows)
+
+    assert (50, 8) == found.shape
+    assert counter.bytes == 8 * indices + 2 * 4 * found.numel()
+
+
 def test_what_is_sent_without_a_format_costs_nothing_either() -> None:
     """PyTorch itself always names one; who asks for the operation need not."""
     with counting() as counter:
