@@ -18,7 +18,7 @@ with stopped_quietly():
     from benchmarks.cases import Plan
     from benchmarks.validate import validate
     from results import counted_memory, forecasts, result_file
-    from results.cases import FILE, DeclarationError, written
+    from results.cases import FILE, DeclarationError, read, written
     from results.catalogue import CatalogueError
     from results.entry import Entry, read_entry
     from results.quantities import write
@@ -139,6 +139,11 @@ def _run(options: argparse.Namespace) -> int:
     names = list(cases.GPU_NAMES if options.gpu_only else cases.NAMES)
     if options.case:
         names = [name for name in names if name in cases.with_compared(options.case)]
+    if undescribed := [name for name in names if not _is_described(name)]:
+        raise BadResultError(
+            f"{FILE.name} does not say what {', '.join(undescribed)} would measure; run "
+            "`python -m benchmarks describe` first"
+        )
     budget_s = options.budget * 60 if options.budget else None
     try:
         outcome = job.run(list(names), plan, path, conditions, budget_s)
@@ -154,6 +159,12 @@ def _run(options: argparse.Namespace) -> int:
     measured, kept = len(outcome.measured), len(outcome.kept)
     print(f"{path}: measured {measured} part{'s' * (measured != 1)}, kept {kept}")
     return 1 if outcome.failed else 0
+
+
+def _is_described(name: str) -> bool:
+    """Whether the file says of a case what its module says."""
+    described = read()
+    return name in described and written(cases.declared([name])) == written({name: described[name]})
 
 
 def _positive(text: str) -> int:

@@ -232,13 +232,17 @@ def continue_or_start(path: Path, provenance: Provenance) -> Content:
 def problem_of_part(case: str, part: str, content: dict[str, Any], provenance: Provenance) -> str:
     """Why a part that was just measured can't be in a file, in words; empty if it can."""
     result = {**empty(provenance), "cases": {case: {part: content}}}
+    described = known_entries(_definitions()).get(case, {})
+    for name in content.get("entries", {}):
+        if name not in described:
+            return (
+                f"result at cases.{case}.{part}.entries.{name}: no family of the case has it; name "
+                "it in FAMILIES, and run `python -m benchmarks describe`"
+            )
     try:
         _checked(Path("result"), _parse(Path("result"), json.dumps(result)), _definitions())
     except (BadResultError, TypeError) as problem:
-        said = str(problem).partition(";")[0]  # what to do then is for readers of a file
-        if "no case has this name" in said or "has no such entry" in said:
-            return f"{said}; run `python -m benchmarks describe`"
-        return said
+        return str(problem).partition(";")[0]  # what to do then is for readers of a file
     return ""
 
 

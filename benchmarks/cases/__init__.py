@@ -163,9 +163,9 @@ def with_compared(names: Iterable[str]) -> set[str]:
     return {other for name in names for other in together(name)}
 
 
-def declared() -> dict[str, Case]:
-    """What every case measures, as the modules say it."""
-    modules = {name: load(name) for name in NAMES}
+def declared(names: Iterable[str] | None = None) -> dict[str, Case]:
+    """What cases measure, all of them or these, as the modules say it."""
+    modules = {name: load(name) for name in (NAMES if names is None else names)}
     return {
         name: Case(module.FAMILIES, getattr(module, "NEEDS", ()))
         for name, module in modules.items()

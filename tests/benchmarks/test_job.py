@@ -23,6 +23,7 @@ from benchmarks.cases import IncompletePartError, MissingDataError, Part, Plan, 
 from benchmarks.job import Forecast, Outcome
 from benchmarks.provenance import machine_slug
 from results import result_file
+from results.cases import Case
 from results.entry import entry
 from tests.benchmarks.made_up import CPU_MACHINE, GPU_MACHINE, catalogue_of, good
 from tests.building import REPOSITORY
@@ -196,7 +197,7 @@ def test_a_part_that_broke_half_way_is_measured_again(bench: Bench) -> None:
     [
         ({"a": entry([1.0], "s", device="cpu", loss=float("nan"))}, "loss: NaN is not a measured"),
         ({"a": entry([0.0], "s", device="cpu")}, "shorter than any measured"),
-        ({"nap": entry([1.0], "s", device="cpu")}, "no such entry"),
+        ({"nap": entry([1.0], "s", device="cpu")}, "FAMILIES"),
         ({"a": entry([1.0], "furlong", device="cpu")}, "unit"),
         ({"a": entry([1.0], "s", device="cpu", settings={"at": object()})}, "JSON serializable"),
         ({}, "it is empty"),
@@ -330,6 +331,22 @@ def test_a_run_for_the_gpu_needs_one(tmp_path: Path, capsys: pytest.CaptureFixtu
 
     assert 2 == main(["run", "--gpu-only", "--out", str(path)])
     assert "--gpu-only needs an NVIDIA GPU" in capsys.readouterr().err
+    assert not path.exists()
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_a_case_that_nobody_described_is_not_measured(
+    known: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A minute of measuring would only then be refused."""
+    told = {"elementwise": Case(())} if known else {}
+    monkeypatch.setattr("benchmarks.__main__.read", lambda: told)
+    path = tmp_path / "r.json"
+
+    assert 2 == main(["run", "--quick", "--case", "elementwise", "--out", str(path)])
+    said = capsys.readouterr().err
+    assert "elementwise" in said
+    assert "python -m benchmarks describe" in said
     assert not path.exists()
 
 
@@ -493,8 +510,9 @@ def one_case(monkeypatch: pytest.MonkeyPatch) -> Callable[[Part], None]:
     """Let the case have this one part only."""
 
     def use(part: Part) -> None:
-        module = SimpleNamespace(parts=lambda _: iter([part]), ENTRIES=("a",), __doc__="A case.")
+        module = SimpleNamespace(parts=lambda _: iter([part]), FAMILIES=(), __doc__="A case.")
         monkeypatch.setattr(cases, "load", lambda _: module)
+        monkeypatch.setattr("benchmarks.__main__.read", lambda: {"elementwise": Case(())})
         definitions = catalogue_of({"elementwise": ("a",)})
         monkeypatch.setattr(result_file, "_definitions", lambda: definitions)
 

@@ -618,8 +618,8 @@ def test_what_nobody_described_names_the_command_that_does(case: str, name: str)
     """Somebody wrote a case, or another entry of one, and has just tried it."""
     said = problem_of(case, name, entry([1.0], "s", device="cpu"))
 
-    assert said.startswith(f"result at cases.{case}")
-    assert "; run `python -m benchmarks describe`" in said
+    assert said.startswith(f"result at cases.{case}.all.entries.{name}: ")
+    assert "`python -m benchmarks describe`" in said
 
 
 def test_a_part_that_was_skipped_has_no_entries(tmp_path: Path) -> None:
