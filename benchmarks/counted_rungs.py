@@ -100,7 +100,7 @@ def count_turn(rung: Rung, format: str, counter: StepCounter | None = None) -> S
                 training.epoch()
     finally:
         hook.remove()
-    return sums_of(counter, format, turn.weight_bytes)
+    return sums_of(counter, format, turn.weight_bytes, channels_last=False)
 
 
 @contextmanager

@@ -264,7 +264,7 @@ def count_forward(model: nn.Module, inputs: Tensor, format: str) -> formula.Step
     autocast = partial(torch.autocast, "cuda", dtype=dtype, enabled=dtype is not None)
     with like_a_gpu(), counter, torch.no_grad(), autocast():
         model(shell)
-    return sums_of(counter, format, weight_bytes)
+    return sums_of(counter, format, weight_bytes, channels_last=False)
 
 
 def _optimizer(step: Step, model: nn.Module) -> torch.optim.Optimizer:

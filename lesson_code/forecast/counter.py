@@ -128,9 +128,7 @@ class StepCounter(TorchDispatchMode):
 # --8<-- [end:counter]
 
 
-def sums_of(
-    counter: StepCounter, format: str, weight_bytes: int, channels_last: bool = False
-) -> Step:
+def sums_of(counter: StepCounter, format: str, weight_bytes: int, channels_last: bool) -> Step:
     """What a counter has counted, as the formula takes it.
 
     Args:
