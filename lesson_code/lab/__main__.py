@@ -8,6 +8,7 @@ from pathlib import Path
 from lesson_code.lab.todos import stub
 
 SOLUTIONS = Path(__file__).parent / "solution"
+BESIDE = Path(__file__).resolve().parents[2]  # where the archive has the exercises
 FILES = {
     1: "01_gpu_basics.py",
     2: "02_amp_training.py",
@@ -41,6 +42,11 @@ def copy_exercises(folder: Path) -> int:
     """Write the exercises into a folder; a file that is there stays as it is."""
     from graders.blanks import emptied
 
+    if (BESIDE / FILES[1]).exists() and folder.resolve() != BESIDE:
+        return _refuse(
+            f"the exercises are in {BESIDE} already; run them there, where they find lesson_code, "
+            f"and begin with: python -m lesson_code.lab check 1 {FILES[1]}"
+        )
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name in FILES.values():

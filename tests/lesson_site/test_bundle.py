@@ -1,7 +1,9 @@
 """The archives that readers download hold what they need, and nothing more."""
 
 import json
+import re
 import shutil
+import subprocess
 import sys
 import zipfile
 from pathlib import Path
@@ -9,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from lesson_code.foundations.lab import layout
+from lesson_code.lab.__main__ import FILES
 from lesson_site.postbuild.bundle import (
     EXERCISES_PAGE,
     FORECAST_PAGE,
@@ -25,6 +28,15 @@ from tests.building import REPOSITORY
 from tests.warm import Parent
 
 SUBSET = REPOSITORY / "lesson_code" / "mnist_subset"
+RUN_IN_A_COPY = re.compile(r"python my-lab/(\w+\.py)")
+STRANGER = """
+import runpy, sys
+sys.path.pop(0)
+sys.meta_path[:] = [finder for finder in sys.meta_path if not finder.find_spec("lesson_code", None)]
+sys.path.insert(0, sys.argv[1])
+sys.argv = sys.argv[2:]
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""  # as `python FILE` does where this project is not installed; FILE's folder comes first
 
 
 def site_with(page: Path, folder: Path) -> Path:
@@ -54,19 +66,59 @@ def test_the_lab_unpacks_to_its_folder(tmp_path: Path) -> None:
     assert digits | {f"{layout.FOLDER}/{name}" for name in given} <= names
 
 
-def test_the_exercises_are_graded_where_they_are_unpacked(tmp_path: Path, warm: Parent) -> None:
-    """Nothing of this repository is needed beside the archive of the lab."""
+@pytest.fixture
+def unpacked(tmp_path: Path) -> Path:
+    """The folder that the lab's archive unpacks to."""
     archive = pack_exercises(site_with(EXERCISES_PAGE, tmp_path), REPOSITORY / "lesson_code")
     assert archive is not None
     zipfile.ZipFile(archive).extractall(tmp_path)
-    folder = tmp_path / "gpu-lab"
+    return tmp_path / "gpu-lab"
 
+
+def test_the_exercises_are_graded_where_they_are_unpacked(unpacked: Path, warm: Parent) -> None:
+    """Nothing of this repository is needed beside the archive of the lab."""
     command = [sys.executable, "-m", "lesson_code.lab", "check", "1", "01_gpu_basics.py"]
-    done = warm.run(command, cwd=folder)
+    done = warm.run(command, cwd=unpacked)
 
     assert 1 == done.returncode
     assert "TODO 1.1 choose a device: NOT DONE YET" in done.stdout
     assert "6 not done yet" in done.stdout
+
+
+def _runs_where_we_are_not_installed(
+    script: str, folder: Path, warm: Parent
+) -> subprocess.CompletedProcess[str]:
+    home = str((folder / script).parent)
+    return warm.run([sys.executable, "-c", STRANGER, home, script], cwd=folder)
+
+
+@pytest.mark.parametrize("exercise", FILES)
+def test_the_exercises_run_where_they_are_unpacked(
+    exercise: int, unpacked: Path, warm: Parent
+) -> None:
+    """The file that the page runs, without the folder's name, as the page says of the archive."""
+    page = (REPOSITORY / f"docs/lab/exercise-{exercise}.md").read_text(encoding="utf-8")
+
+    assert {FILES[exercise]} == set(RUN_IN_A_COPY.findall(page))
+    done = _runs_where_we_are_not_installed(FILES[exercise], unpacked, warm)
+    assert 0 == done.returncode, done.stderr
+    assert done.stdout.startswith(f"Still to do:\n  TODO {exercise}.")
+
+
+def test_an_exercise_that_lies_elsewhere_does_not_find_what_it_imports(
+    unpacked: Path, warm: Parent
+) -> None:
+    """So `start` makes no second folder where the exercises lie ready."""
+    (unpacked / "my-lab").mkdir()
+    shutil.copy(unpacked / FILES[1], unpacked / "my-lab")
+
+    lost = _runs_where_we_are_not_installed(f"my-lab/{FILES[1]}", unpacked, warm)
+    refused = warm.run([sys.executable, "-m", "lesson_code.lab", "start", "new"], cwd=unpacked)
+
+    assert "No module named 'lesson_code'" in lost.stderr
+    assert 2 == refused.returncode
+    assert f"the exercises are in {unpacked.resolve()} already" in refused.stderr
+    assert not (unpacked / "new").exists()
 
 
 def test_the_measuring_archive_is_enough_to_measure(
