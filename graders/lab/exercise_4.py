@@ -548,6 +548,22 @@ def evaluates_without_a_trace(answer: Any) -> None:
 
 
 @todo("4.3", "evaluate in the same type")
+def draws_nothing(answer: Any) -> None:
+    """A loader without a generator of its own draws from PyTorch's, also if it does not shuffle."""
+    loader = DataLoader(TensorDataset(*_batches([24])[0]), 8)
+    model = _probe()
+    before = torch.get_rng_state()
+    answer.evaluate(model, loader, CPU, FLOAT32)
+    require(
+        torch.equal(torch.get_rng_state(), before),
+        "PyTorch's random state as it was before the evaluation",
+        "another",
+        "each pass through a loader draws a seed from it, and the next epoch's dropout draws from "
+        "it, too",
+    )
+
+
+@todo("4.3", "evaluate in the same type")
 def counts_samples(answer: Any) -> None:
     """The accuracy of all samples, not the mean of the batches' accuracies."""
     model = _probe()

@@ -288,14 +288,15 @@ def evaluate(
     """The share of samples that the model gets right, from 0 to 1.
 
     Computes in the type in which it was trained, records no graph, and leaves the model in the
-    mode in which it came.
+    mode in which it came, and PyTorch's random state as it was.
     """
     # BLANK 4.3: evaluate in the same type
     #: Begin with plain_accuracy. What has to be as it was when you are done, and what is the mean
     #: of two accuracies worth if one batch is smaller?
-    #: Look up: torch.nn.Module.train, torch.no_grad, torch.autocast.
+    #: Look up: torch.nn.Module.train, torch.no_grad, torch.autocast, torch.get_rng_state.
     # --8<-- [start:evaluate]
     was_training = model.training
+    random_state = torch.get_rng_state()  # a loader draws from it, shuffled or not
     model.eval()
     right, seen = torch.zeros((), dtype=torch.int64, device=device), 0
     with torch.no_grad(), torch.autocast(device.type, dtype, enabled=dtype != torch.float32):
@@ -304,6 +305,7 @@ def evaluate(
             right += (model(x).argmax(dim=1) == y).sum()
             seen += len(y)
     model.train(was_training)
+    torch.set_rng_state(random_state)
     return right.item() / seen
     # --8<-- [end:evaluate]
     # END

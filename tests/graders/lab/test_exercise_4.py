@@ -14,6 +14,7 @@ import pytest
 import torch
 from torch import nn
 from torch.nn.functional import cross_entropy
+from torch.utils.data import DataLoader, TensorDataset
 
 from graders.checks import WrongAnswerError
 from graders.lab import exercise_4 as checks
@@ -320,3 +321,31 @@ def test_a_damaged_file_is_refused_and_stays(
     assert 2 == SOLUTION.main(["--device", "cpu", "--limit-batches", "2", "--resume", str(path)])
     assert capsys.readouterr().err.endswith("move it away, or choose another --resume\n")
     assert before == path.read_bytes()
+
+
+def test_who_evaluates_more_often_trains_the_same() -> None:
+    """Dropout drops the same units, though each pass through a loader draws from PyTorch."""
+
+    def losses(evaluations: int) -> list[float]:
+        training = checks._Training(seed=0)
+        passing = DataLoader(training.loader.dataset, 8)
+        history = []
+        for _ in range(3):
+            training.epochs(1)
+            history.append(checks._row(training.model).sum().item())
+            for _ in range(evaluations):
+                SOLUTION.evaluate(training.model, passing, CPU, torch.float32)
+        return history
+
+    assert losses(evaluations=0) == losses(evaluations=2)
+
+
+@pytest.mark.parametrize("generator", [None, torch.Generator()], ids=["none", "its own"])
+def test_a_loader_without_a_generator_draws_from_pytorch(generator: torch.Generator | None) -> None:
+    """In each pass, though it does not shuffle."""
+    loader = DataLoader(TensorDataset(torch.arange(8)), 4, generator=generator)
+    before = torch.get_rng_state()
+
+    assert 2 == len(list(loader))
+
+    assert (generator is not None) == torch.equal(before, torch.get_rng_state())
