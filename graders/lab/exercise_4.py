@@ -54,7 +54,7 @@ SOLUTION: Any = importlib.import_module("lesson_code.lab.solution.04_accelerated
 CPU, SECOND_GPU = torch.device("cpu"), torch.device("cuda", 1)
 FLOAT32, BFLOAT16, FLOAT16 = torch.float32, torch.bfloat16, torch.float16
 SCALE = 1024.0
-SPEEDUP_ON_A_GPU = 3.0
+USUAL_SPEEDUP = 3.0  # of a GPU; a small one beside a large CPU gains less
 LAUNCH_S = 0.00002
 CLOCKS = ("time", "monotonic", "perf_counter")
 
@@ -854,8 +854,8 @@ def names_the_limit(answer: Any) -> None:
 
 
 @todo("4.6", "on a GPU", gpu=True)
-def is_faster_where_there_is_much_to_compute(answer: Any) -> None:
-    """ResNet-18 on images of 224 x 224 pixels, CPU against GPU of the same machine."""
+def computes_much_on_the_gpu(answer: Any) -> None:
+    """ResNet-18 on images of 224 x 224 pixels: on the GPU, and timed against the CPU beside it."""
     from torchvision.models import resnet18
 
     threads = torch.get_num_threads()
@@ -868,16 +868,29 @@ def is_faster_where_there_is_much_to_compute(answer: Any) -> None:
         train = partial(answer.train_one_epoch, model, [batch], _sgd(model), _off(), cross_entropy)
         step = partial(train, device, FLOAT32)
         configs.append(answer.Config(device.type, step, samples=8))
+    before = torch.cuda.memory_allocated()
+    torch.cuda.reset_peak_memory_stats()
     try:
         rows = answer.run_benchmark(configs, torch.cuda.synchronize, time.perf_counter, 2, 1, 3)
     finally:
         torch.set_num_threads(threads)
+    weights = sum(p.nbytes for p in model.parameters())
+    _require_on_the_gpu(torch.cuda.max_memory_allocated() - before, weights, rows[1].speedup)
+
+
+def _require_on_the_gpu(taken: int, weights: int, speedup: float) -> None:
+    """A step's gradients alone take what the weights take; its speed is the machine's affair."""
     require(
-        rows[1].speedup >= SPEEDUP_ON_A_GPU,
-        f"a GPU at least {SPEEDUP_ON_A_GPU:.0f} times as fast as the CPU for ResNet-18",
-        f"{rows[1].speedup:.1f} times",
-        "is the step on the GPU really, and does anything else use it",
+        taken >= weights,
+        f"a step that takes {weights:,} bytes and more of the GPU, for its gradients",
+        f"{taken:,}",
+        "is the step on the GPU really",
     )
+    if speedup < USUAL_SPEEDUP:
+        advise(
+            f"this GPU is {speedup:.1f} times as fast as the CPU for ResNet-18; that can be true "
+            "of a small card beside a large processor, or something else uses the GPU"
+        )
 
 
 class _Training:

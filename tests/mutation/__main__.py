@@ -14,7 +14,7 @@ from tests.mutation.table import Told
 from tests.mutation.trying import Trial, fates
 from tests.mutation.units import read
 
-REAL_ONLY = {"is_faster_where_there_is_much_to_compute"}  # a simulated GPU is slower than a CPU
+REAL_ONLY = {"computes_much_on_the_gpu"}  # a simulated GPU is long at it, for each mutant
 
 
 def main() -> int:

@@ -349,3 +349,18 @@ def test_a_loader_without_a_generator_draws_from_pytorch(generator: torch.Genera
     assert 2 == len(list(loader))
 
     assert (generator is not None) == torch.equal(before, torch.get_rng_state())
+
+
+@pytest.mark.parametrize(("speedup", "advised"), [(0.8, 1), (2.5, 1), (3.0, 0), (40.0, 0)])
+def test_a_slow_gpu_is_no_mistake(
+    speedup: float, advised: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A step that is on the GPU passes, however fast that is; one that is elsewhere does not."""
+    given: list[str] = []
+    monkeypatch.setattr("graders.checks.advice_given", given)
+
+    checks._require_on_the_gpu(taken=200, weights=100, speedup=speedup)
+    with pytest.raises(WrongAnswerError, match="is the step on the GPU really"):
+        checks._require_on_the_gpu(taken=0, weights=100, speedup=speedup)
+
+    assert advised == len(given)

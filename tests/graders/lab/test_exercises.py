@@ -41,7 +41,7 @@ def test_the_solution_passes(exercise: int) -> None:
 
     assert {"passed"} == {o.state for o in found} - {"cannot be judged here"}
     assert all(o.says == "needs a CUDA GPU" for o in found if o.state == "cannot be judged here")
-    assert not any(o.advice for o in found)
+    assert not any(o.advice for o in found if o.title != "on a GPU")  # how fast one is, is its own
 
 
 def test_the_starter_is_not_done_yet(exercise: int, started: Path) -> None:
