@@ -14,6 +14,8 @@ STARTER = starter("lab.exercise_3")
 
 CAUSES = [
     "the batch is too large",
+    "the optimizer makes its state",
+    "one batch is larger",
     "the model is too large",
     "activations pile up",
     "something keeps graphs",

@@ -82,3 +82,20 @@ def test_the_peak_is_the_one_that_pytorch_finds() -> None:
 def test_backward_needs_what_forward_keeps() -> None:
     """At the peak a step with a wide hidden layer holds at least that layer's output."""
     assert FLOAT * BATCH * HIDDEN <= Training().peak().activations
+
+
+def test_the_second_step_holds_the_state_that_the_first_has_made() -> None:
+    """With Adam its peak is higher by two numbers for each parameter; no later one is higher."""
+    model = nn.Sequential(*(nn.Linear(64, 64) for _ in range(4)))
+    optimizer = torch.optim.Adam(model.parameters())
+    batch = torch.randn(4096, 64)
+
+    def step() -> None:
+        optimizer.zero_grad()
+        model(batch).sum().backward()
+        optimizer.step()
+
+    first, second, third = (peak_memory(step, model, optimizer, batch) for _ in range(3))
+
+    assert 0 == first.optimizer
+    assert first.total + 2 * first.parameters <= second.total == third.total
