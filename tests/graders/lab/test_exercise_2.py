@@ -108,6 +108,24 @@ def test_sgd_shows_what_adam_hides(wrong: Callable[[str], ModuleType]) -> None:
     assert 1000 < off[sgd]
 
 
+def _off_with_adam(gradient: float, weight_decay: float = 0.0) -> float:
+    """The share by which a gradient a thousand times as large changes Adam's first update."""
+    updates = []
+    for factor in (1, 1000):
+        weight = torch.nn.Parameter(torch.ones(1, dtype=torch.float64))
+        weight.grad = torch.full_like(weight, factor * gradient)
+        torch.optim.Adam([weight], weight_decay=weight_decay).step()
+        updates.append(weight.item() - 1)
+    return abs(updates[1] / updates[0] - 1)
+
+
+def test_tiny_gradients_and_weight_decay_show_a_scale_to_adam() -> None:
+    """The factor cancels where gradients are far above eps, and are all that Adam divides."""
+    assert _off_with_adam(1e-5) < 0.01
+    assert 0.05 < _off_with_adam(1e-7)
+    assert 1 < _off_with_adam(-0.01, weight_decay=0.1)  # the update even turns round
+
+
 @pytest.mark.parametrize(
     "mistake", ["scaled_loss_is_thrown_away", "clips_before_unscaling", "no_autocast"]
 )
