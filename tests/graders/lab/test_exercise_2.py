@@ -126,6 +126,25 @@ def test_tiny_gradients_and_weight_decay_show_a_scale_to_adam() -> None:
     assert 1 < _off_with_adam(-0.01, weight_decay=0.1)  # the update even turns round
 
 
+def test_a_scaler_that_is_off_hands_the_loss_through_and_steps() -> None:
+    """Its other methods do nothing, and its state is empty."""
+    weight = torch.nn.Parameter(torch.ones(1))
+    optimizer, scaler = (
+        torch.optim.SGD([weight], lr=0.5),
+        torch.amp.GradScaler("cpu", enabled=False),
+    )
+    loss = weight.sum()
+
+    assert loss is scaler.scale(loss)
+    scaler.scale(loss).backward()
+    scaler.unscale_(optimizer)
+    assert 1 == weight.grad
+    scaler.step(optimizer)
+    scaler.update()
+    assert 0.5 == weight.item()
+    assert {} == scaler.state_dict()
+
+
 @pytest.mark.parametrize(
     "mistake", ["scaled_loss_is_thrown_away", "clips_before_unscaling", "no_autocast"]
 )
