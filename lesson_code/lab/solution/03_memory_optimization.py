@@ -235,7 +235,8 @@ def _groups(batches: Iterable[Batch], k: int) -> Iterator[list[Batch]]:
 def checkpointed_forward(blocks: nn.Sequential, x: torch.Tensor) -> torch.Tensor:
     """Run one block after the other, and keep only the input of each for backward.
 
-    Output and gradients are those of ``plain_forward``, bit for bit. ``x`` need not require grad.
+    Output and gradients are those of ``plain_forward``, bit for bit wherever two runs of that are.
+    ``x`` need not require grad.
     """
     # BLANK 3.4: keep the inputs of blocks only
     #: plain_forward above keeps every activation. A checkpoint keeps the input of what it wraps,
