@@ -7,6 +7,7 @@ import pytest
 import torch
 from torch import nn
 from torch.amp import GradScaler
+from torch.nn.utils.rnn import pack_padded_sequence
 
 from lesson_code.data import synthetic_digits
 from lesson_code.lab.pitfalls import (
@@ -133,3 +134,11 @@ def test_a_modules_move_is_in_place_and_a_tensors_is_not() -> None:
 
     assert "meta" == model.weight.device.type
     assert ("cpu", "meta") == (x.device.type, moved.device.type)
+
+
+def test_lengths_have_to_stay_on_the_cpu() -> None:
+    """Who moves every tensor of a batch of texts reads so; the meta device is the GPU here."""
+    texts, lengths = torch.zeros(2, 3, 4, device="meta"), torch.tensor([3, 2])
+
+    with pytest.raises(RuntimeError, match="'lengths' argument should be a 1D CPU int64 tensor"):
+        pack_padded_sequence(texts, lengths.to("meta"), batch_first=True)
