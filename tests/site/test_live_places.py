@@ -10,6 +10,7 @@ from lesson_code.lab.__main__ import FILES
 from tests.building import REPOSITORY
 
 PLACE = re.compile(r'data-runs="(?P<target>[^"]+)"')
+OPTIONS = re.compile(r"`(?:python \S+ )?(--[^`]+)`")
 SOLUTION = "2-3-2-gpu-training-solution.ipynb"
 
 
@@ -29,7 +30,7 @@ def test_each_exercise_is_checked_and_run(built_site: Path, exercise: int, file:
 
     assert f"check {exercise} {file}" == check
     assert file == report.split()[1]
-    said = [word for code in re.findall(r"`(--[^`]+)`", prose) for word in code.split()]
+    said = [word for code in re.findall(OPTIONS, prose) for word in code.split()]
     assert set(report.split()[2:]) <= set(said)
 
 
