@@ -41,7 +41,8 @@ class StepBytes:
         batch: The images and their labels.
         saved: Kept for backward besides the batch; the weight copies are among it.
         weight_copies: Those that autocast makes in 16 bits.
-        peak: What is kept at the step's fullest moment; less than all parts together.
+        peak: What is kept at the step's fullest moment; less than all parts together, because the
+            recorded loop clears the gradients before forward.
     """
 
     weights: int
