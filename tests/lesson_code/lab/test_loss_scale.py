@@ -73,6 +73,29 @@ def test_the_scale_has_no_lower_bound() -> None:
     assert 1.0 == weight.item()
 
 
+@pytest.mark.parametrize(
+    ("dtype", "scale"), [(torch.float16, 65_536.0 / 2**30), (torch.bfloat16, 65_536.0)]
+)
+def test_no_scale_helps_where_forward_is_infinite(dtype: torch.dtype, scale: float) -> None:
+    """Weights that bfloat16 and float32 hold easily give more than float16's largest number."""
+    model = nn.Sequential(nn.Linear(4, 4, bias=False), nn.Linear(4, 1, bias=False))
+    for layer in model:
+        nn.init.constant_(layer.weight, 300.0)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.0)
+    scaler = torch.amp.GradScaler(CPU)
+
+    for _ in range(30):
+        optimizer.zero_grad()
+        with torch.autocast(CPU, dtype):
+            loss = nn.functional.mse_loss(model(torch.ones(8, 4)), torch.zeros(8, 1))
+        scaler.scale(loss).backward()
+        scaler.step(optimizer)
+        scaler.update()
+
+    assert (dtype == torch.bfloat16) == bool(loss.isfinite())
+    assert scale == scaler.get_scale()
+
+
 def test_a_checkpoint_of_the_scaler_has_the_keys_that_the_page_names() -> None:
     """Scale, both factors, the interval and the count of good steps."""
     keys = {"scale", "growth_factor", "backoff_factor", "growth_interval", "_growth_tracker"}
