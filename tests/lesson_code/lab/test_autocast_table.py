@@ -86,6 +86,37 @@ def test_other_types_are_left_alone(dtype: torch.dtype) -> None:
     assert dtype == result_type(PROBES["matmul"], "cuda", [dtype, dtype])
 
 
+@pytest.mark.parametrize("name", ["+", "-", "*", "/"])
+def test_a_number_without_dimensions_widens_nothing(name: str) -> None:
+    """A learned scale of one number leaves 16 bit 16 bit."""
+    probe = Probe(PROBES[name].call, ((4, 4), ()))
+
+    assert torch.float16 == result_type(probe, "cuda", [torch.float16, torch.float32])
+
+
+@pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
+def test_a_float16_mean_adds_up_in_more_than_float16(device: str) -> None:
+    """The sum of so many ones is above float16's largest number, and their mean is one."""
+    ones = torch.ones(100_000, dtype=torch.float16, device=device)
+
+    assert torch.tensor(float(len(ones))).half().isinf()
+    assert (1.0, torch.float16) == (ones.mean().item(), ones.mean().dtype)
+
+
+@pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
+def test_a_float16_batch_norm_has_float32_statistics(device: str) -> None:
+    """Images whose variance float16 cannot hold come out with a variance of one."""
+    images = 1000 * torch.randn(64, 1, 8, 8, device=device)
+    layer = torch.nn.BatchNorm2d(1, momentum=1.0).to(device)
+
+    out = layer(images.half())
+
+    assert torch.float16 == out.dtype
+    assert pytest.approx(1, rel=0.01) == out.float().std().item()
+    assert layer.running_var is not None
+    assert torch.finfo(torch.float16).max < layer.running_var.item()
+
+
 def test_an_embedding_is_as_wide_as_its_table() -> None:
     """A float32 table gives float32, within autocast too."""
     assert torch.float32 == result_type(PROBES["embedding"], "cuda", [torch.float32])
