@@ -1,5 +1,6 @@
 """A scaler's first steps are skipped with a finite loss, and other facts that the page states."""
 
+import importlib
 import warnings
 from collections import Counter
 from typing import Any
@@ -116,6 +117,24 @@ def test_a_scheduler_complains_after_a_skipped_first_step() -> None:
         scheduler.step()
 
 
+def test_a_fused_optimizer_skips_and_no_scheduler_notices() -> None:
+    """The weight stays, the scale falls, and the schedule goes on without a word."""
+    weight, _ = a_parameter_with(float("inf"))
+    optimizer = torch.optim.SGD([weight], lr=0.1, fused=True)
+    scheduler = torch.optim.lr_scheduler.StepLR(optimizer, step_size=1)
+    scaler = torch.amp.GradScaler(CPU, init_scale=4.0)
+    scaler.scale(weight.sum())
+    scaler.step(optimizer)
+    scaler.update()
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        scheduler.step()
+
+    assert (1.0, 2.0) == (weight.item(), scaler.get_scale())
+    assert pytest.approx(0.01) == scheduler.get_last_lr()[0]
+
+
 def test_gradients_of_a_half_model_are_refused() -> None:
     """The message says so."""
     layer = nn.Linear(4, 1).half()
@@ -143,10 +162,12 @@ def test_a_scaler_that_is_off_hands_the_loss_through_and_steps() -> None:
 
 @pytest.mark.parametrize("name", ["autocast", "GradScaler"])
 def test_the_older_names_warn(name: str) -> None:
-    """A FutureWarning, whether there is a GPU or not."""
+    """A FutureWarning at each call, whether there is a GPU or not, and none at the import."""
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
-        getattr(torch.cuda.amp, name)()
+        older = getattr(importlib.import_module("torch.cuda.amp"), name)
+        assert FutureWarning not in [warning.category for warning in seen]
+        older()
 
     assert FutureWarning in [warning.category for warning in seen]
 
