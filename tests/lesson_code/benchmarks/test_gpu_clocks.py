@@ -25,7 +25,7 @@ def device(monkeypatch: pytest.MonkeyPatch) -> Clockwork:
             self.at_s = max(device.now, device.done_at)
 
         def elapsed_time(self, later: Any) -> float:
-            assert device.now >= later.at_s, "device not ready"
+            assert device.now >= later.at_s, "Both events must be completed"
             return float(1e3 * (later.at_s - self.at_s))
 
     monkeypatch.setattr(torch.cuda, "Event", Event)
@@ -62,6 +62,19 @@ def test_the_timer_takes_its_runs_by_itself() -> None:
 
     assert 0.002 <= timer_median(work, at_least=0.02)
     assert 10 < len(runs)
+
+
+@pytest.mark.gpu
+def test_events_that_are_read_too_early_say_so() -> None:
+    """The kernel between the two has not finished yet."""
+    start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    start.record()
+    torch.cuda._sleep(10**9)
+    end.record()
+
+    with pytest.raises(RuntimeError, match=r"Both events must be completed|device not ready"):
+        start.elapsed_time(end)
+    end.synchronize()
 
 
 @pytest.mark.gpu
