@@ -1,12 +1,14 @@
 """Two devices without a GPU."""
 
 import re
+from typing import Any
 
 import pytest
 import torch
 from torch import nn
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.nn import functional as F
+from torch.nn.utils.rnn import pack_padded_sequence
 
 from lesson_code.devices import choose_device, cpu_name, device_name, synchronize
 from lesson_code.lab.two_devices import (
@@ -78,6 +80,38 @@ def test_what_may_be_mixed() -> None:
         assert "cuda" == there.copy_(here).device.type
         with pytest.raises(RuntimeError, match=r"Unhandled FakeTensor Device|found at least two"):
             there + here
+
+
+@pytest.mark.skipif(
+    torch.version.cuda is None, reason="this PyTorch was built without CUDA: it can't pretend"
+)
+@pytest.mark.parametrize(
+    "look_up",
+    [
+        lambda there, here: torch.index_select(there, 0, here),
+        lambda there, here: torch.gather(there[:, 0], 0, here),
+        lambda there, here: F.embedding(here, there),
+    ],
+    ids=["index_select", "gather", "embedding"],
+)
+def test_a_cpu_index_is_an_exception_in_brackets_alone(look_up: Any) -> None:
+    """Operations that look up take their index from the device of the tensor."""
+    with FakeTensorMode():
+        there, here = torch.empty(3, 2, device="cuda"), torch.tensor([0, 2])
+
+        assert "cuda" == there[here].device.type
+        with pytest.raises(RuntimeError, match=r"Unhandled FakeTensor Device|found at least two"):
+            look_up(there, here)
+
+
+def test_some_arguments_have_to_stay_on_the_cpu() -> None:
+    """Lengths of sequences, and the state of a generator."""
+    texts, lengths = torch.ones(2, 3, 4), torch.tensor([3, 2])
+
+    with pytest.raises(RuntimeError, match="should be a 1D CPU int64 tensor"):
+        pack_padded_sequence(texts.to(META), lengths.to(META), batch_first=True)
+    with pytest.raises(TypeError, match=r"must be a torch\.ByteTensor"):
+        torch.Generator().set_state(torch.get_rng_state().to(META))
 
 
 @pytest.mark.skipif(
