@@ -54,6 +54,15 @@ def test_small_caches_together_are_larger_than_the_second_level(card: str) -> No
     assert sms * registers < second < sms * (registers + first)
 
 
+def test_one_large_chip_has_more_in_its_second_level() -> None:
+    """So that what holds for the two cards of the page is not told for all."""
+    sms, registers, first, second = (
+        CITED[f"ad102_{part}"]["value"] for part in ("sms", "registers", "l1", "l2")
+    )
+
+    assert sms * (registers + first) < second
+
+
 def test_threads_are_what_the_multiprocessors_hold() -> None:
     """2,048 on each."""
     for card in ("a100", "h100"):
