@@ -195,8 +195,8 @@ def accumulate(
 ) -> int:
     """Train with a step for every ``k`` batches, as if each group of them were one large batch.
 
-    Batches may differ in size, and the last group may have fewer than ``k``. Memory is needed for
-    one batch at a time. ``loss_fn`` is a mean over the samples.
+    Batches may differ in size, and the last group may have fewer than ``k``. Memory is that of
+    one batch, and of the gradients. ``loss_fn`` is a mean over the samples.
 
     Returns:
         The number of optimizer steps.
