@@ -7,7 +7,7 @@ import pytest
 
 from graders.checks import checks_in, unit
 from graders.foundations import step_3
-from lesson_code.foundations.lab import layout
+from lesson_code.foundations.lab import check, layout
 from tests.building import REPOSITORY
 
 PAGE = (REPOSITORY / "docs" / "foundations" / "lab.md").read_text(encoding="utf-8")
@@ -60,6 +60,15 @@ def test_the_environment_is_created_by_the_system() -> None:
     assert all(line.startswith(("cd", "python3 -m venv", ".venv/bin/python")) for line in lines)
     assert ".venv/bin/python -m venv" not in PAGE
     assert "retain_graph" not in PAGE
+
+
+def test_the_oldest_python_is_that_of_the_project() -> None:
+    """The page names no older one than the checker asks for, which is what the project needs."""
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    named = re.findall(r"\b(?:python)?3\.(\d+)", PAGE)
+
+    assert check.OLDEST == (3, min(map(int, named)))
+    assert project["requires-python"] == ">=" + ".".join(map(str, check.OLDEST))
 
 
 def test_what_is_installed_is_what_the_project_needs() -> None:

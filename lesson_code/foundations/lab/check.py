@@ -4,12 +4,15 @@ Each point of the lab's lists is passed, wrong (with what was expected, what cam
 reread), not done yet, or can't be judged here. Nothing in your folder changes.
 """
 
+from __future__ import annotations  # so that an older Python comes as far as `main`
+
 import argparse
 import io
 import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+OLDEST = (3, 11)  # the first Python that has all that the graders import
 FILES = {
     "1": "your workspace",
     "2": "explore_gradients.py",
@@ -24,8 +27,17 @@ def main(arguments: list[str] | None = None) -> int:
     """Grade what the command line asks for.
 
     Returns:
-        0 if everything passes that can be judged here, 1 if not, 2 for a wrong call.
+        0 if everything passes that can be judged here, 1 if not, 2 for a wrong call or Python.
     """
+    running = sys.version_info[:2]
+    if running < OLDEST:
+        needed, found = (".".join(map(str, version)) for version in (OLDEST, running))
+        print(
+            f"error: check.py needs Python {needed} or newer, and {sys.executable} is {found}; "
+            "remove .venv, and make it anew with a newer one",
+            file=sys.stderr,
+        )
+        return 2
     parser = argparse.ArgumentParser(prog="python check.py", description=__doc__)
     parser.add_argument("step", choices=(*FILES, "all"), help="the step, or all of them")
     parser.add_argument("--json", action="store_true", help="one line of JSON for each point")

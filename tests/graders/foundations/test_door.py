@@ -1,5 +1,6 @@
 """The lab's command and its archive: what learners have, and what it says of it."""
 
+import ast
 import json
 import os
 import subprocess
@@ -112,6 +113,24 @@ def test_a_wrong_call_is_refused(arguments: list[str], capsys: pytest.CaptureFix
 
     assert 2 == refused.value.code
     assert "python check.py" in capsys.readouterr().err
+
+
+def test_an_older_python_is_told_so(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It can read the file, imports nothing of the graders, and names both versions."""
+    source = Path(check.__file__).read_text(encoding="utf-8")
+    ast.parse(source, feature_version=(3, 8))
+    monkeypatch.setattr(sys, "version_info", (3, 10, 13, "final", 0))
+    monkeypatch.setitem(sys.modules, "graders", None)  # to import it would raise
+
+    assert 2 == check.main(["1"])
+    said = capsys.readouterr().err
+    assert 1 == said.count("\n")
+    assert "3.11" in said
+    assert "3.10" in said
+    # What an older Python would evaluate, and refuse, when it defines the function.
+    assert {str} == set(map(type, check.main.__annotations__.values()))
 
 
 def test_all_is_as_good_as_its_worst_step(monkeypatch: pytest.MonkeyPatch) -> None:
