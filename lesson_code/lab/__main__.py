@@ -9,6 +9,7 @@ from lesson_code.lab.todos import stub
 
 SOLUTIONS = Path(__file__).parent / "solution"
 BESIDE = Path(__file__).resolve().parents[2]  # where the archive has the exercises
+OLDEST = (3, 11)  # the first Python that has all that the graders import
 FILES = {
     1: "01_gpu_basics.py",
     2: "02_amp_training.py",
@@ -64,7 +65,14 @@ def copy_exercises(folder: Path) -> int:
 
 
 def grade(exercise: int, file: Path | None, as_json: bool, seed: int | None) -> int:
-    """Hand a file to the graders, if it is one."""
+    """Hand a file to the graders, if it is one and this Python can import them."""
+    running = sys.version_info[:2]
+    if running < OLDEST:
+        needed, found = (".".join(map(str, version)) for version in (OLDEST, running))
+        return _refuse(
+            f"the checker needs Python {needed} or newer, and {sys.executable} is {found}; "
+            "make an environment with a newer one"
+        )
     from graders import door
 
     path = file or Path(FILES[exercise])

@@ -4,6 +4,7 @@ import os
 import runpy
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from graders.blanks import blanks_of
 from graders.checks import checks_in, unit
 from lesson_code.lab.__main__ import FILES, main
+from tests.building import REPOSITORY
 from tests.graders.kept import SOURCES, kept, outcomes, starter
 
 WRONG_AT_LEAST = {1: 27, 2: 41, 3: 55, 4: 46}
@@ -150,6 +152,21 @@ def test_a_check_without_a_file_takes_the_one_of_this_folder(
     Path(FILES[1]).write_text("def f(:\n")
     assert 1 == main(["check", "1"])
     assert f"error: {FILES[1]}, line 1 is no Python" in capsys.readouterr().err
+
+
+def test_an_older_python_is_told_so(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In one sentence with both versions, before anything of the graders is imported."""
+    declared = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))
+    monkeypatch.setattr(sys, "version_info", (3, 10, 13, "final", 0))
+    monkeypatch.setitem(sys.modules, "graders", None)  # to import it would raise
+
+    assert 2 == main(["check", "1", str(_source(1))])
+    said = capsys.readouterr().err
+    assert 1 == said.count("\n")
+    assert "3.10" in said
+    assert declared["project"]["requires-python"].removeprefix(">=") in said
 
 
 def _lab(*arguments: str) -> subprocess.CompletedProcess[str]:
