@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass, field
+from decimal import Decimal
 from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
@@ -71,6 +72,9 @@ CANNOT_START, NOT_FINITE, BAD_LABELS, BAD_OPTIMIZER, NOT_WRITABLE, COLLAPSED = 2
 SENTENCES = {"labels": "outside 0..9", "partial-optimizer": "3 trainable tensors"}
 BEFORE_TRAINING = ("empty-optimizer", "partial-optimizer", "unwritable")
 OWN_WORDS = 3
+DECIMAL = re.compile(r"\d+\.\d+(?:[eE][-+]?\d+)?")
+DECIMALS = 2  # to which a loss has to be printed, at least
+SHORTEST_FLOAT = Decimal("1e-6")  # how far a float32 may be from the digits that it prints
 RATE = 0.1
 PAUSE_S = 0.02  # that an epoch of ours takes
 RUN_S, CHECK_S = 300.0, 120.0  # scripts, and functions
@@ -241,13 +245,27 @@ def prints_losses(answer: Folder) -> None:
     """Each epoch's loss is printed and written down."""
     run, epochs = healthy(answer)
     losses = [float(epoch["training_loss"]) for epoch in epochs]
-    printed = [any(f"{loss:.{n}f}" in run.result.output for n in (3, 4)) for loss in losses]
+    printed = [is_printed(loss, run.result.output) for loss in losses]
     require(
         all(printed),
-        f"each epoch's loss in the output: {[round(loss, 4) for loss in losses]}",
+        f"each epoch's loss in the output, to {DECIMALS} decimals or more: "
+        f"{[round(loss, 4) for loss in losses]}",
         f"printed: {printed}",
         f"print what write_metrics gets; {LOOP}",
     )
+
+
+def is_printed(loss: float, output: str) -> bool:
+    """Whether a number of the output is this loss, rounded to two decimals or to more.
+
+    A number stands for what is within half a unit of its last digit. One that lacks its last
+    zeros, as ``round`` leaves it, and one in float32 are taken as well.
+    """
+    for number in map(Decimal, DECIMAL.findall(output)):
+        exponent = min(int(number.as_tuple().exponent), -DECIMALS)
+        if abs(number - Decimal(loss)) <= max(Decimal(5).scaleb(exponent - 1), SHORTEST_FLOAT):
+            return True
+    return False
 
 
 @todo("3.2", "the training loss is printed at least once per epoch", limit_s=CHECK_S)
@@ -321,8 +339,8 @@ def writes_what_it_measured(answer: Folder) -> None:
     require(found_seed == seed, f"the seed {seed} in the metrics", f"{found_seed}", SNAPSHOT)
     shown = printed.getvalue()
     require(
-        all(f"{loss:.3f}" in shown or f"{loss:.4f}" in shown for loss in losses),
-        f"the losses {losses} in the output",
+        all(is_printed(loss, shown) for loss in losses),
+        f"the losses {losses} in the output, to {DECIMALS} decimals or more",
         repr(shown),
         f"one line an epoch; {LOOP}",
     )

@@ -238,13 +238,13 @@ def save_checkpoint(path: Path, checkpoint: dict[str, Any]) -> None:
 
 # END
 def run(options: argparse.Namespace) -> None:
-    """Train as the options say, print a line an epoch, and write checkpoint and metrics.
+    """Train as the options say, and write checkpoint and metrics.
 
-    Try the checkpoint's path and check the optimizer before the first batch. Save when the
-    validation accuracy improves, and only then, with at least `epoch`, `model_state_dict`,
-    `optimizer_state_dict` and `validation_accuracy`; epochs count from 1. Without the data, stop
-    with `CANNOT_START` and say in which folder they were expected. `faults.py` says where
-    `options.inject` goes.
+    Print each epoch's loss, to two decimals or more. Try the checkpoint's path and check the
+    optimizer before the first batch. Save when the validation accuracy improves, and only then,
+    with at least `epoch`, `model_state_dict`, `optimizer_state_dict` and `validation_accuracy`;
+    epochs count from 1. Without the data, stop with `CANNOT_START` and say in which folder they
+    were expected. `faults.py` says where `options.inject` goes.
     """
     # BLANK 3.4: run
     random.seed(options.seed)

@@ -7,7 +7,7 @@ import pytest
 
 from graders.checks import checks_in, unit
 from graders.foundations import step_4, step_6
-from graders.foundations.step_3 import opened
+from graders.foundations.step_3 import is_printed, opened
 from graders.judging import judge
 from graders.outcome import Outcome
 from lesson_code.foundations.lab import layout
@@ -66,6 +66,29 @@ def test_without_digits_nothing_counts_as_passed(tmp_path: Path) -> None:
         found["3.11"].says,
     )
     assert "passed" == found["3.8"].state
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        *(f"{0.94186:.{digits}f}" for digits in range(2, 9)),
+        *("0.94186", "9.4186e-01", "tensor(0.9419)", "loss=0.94,", f"{0.94186 + 4e-8:.8f}"),
+    ],
+)
+def test_a_loss_is_printed_with_two_decimals_or_more(shown: str) -> None:
+    """However many digits, and whatever is beside them."""
+    assert is_printed(0.94186, f"epoch 1: {shown} after 12.5 s")
+
+
+@pytest.mark.parametrize("shown", ["0.9", "1", "0.95", "0.9418", "0.9421", "10.9419", "no loss"])
+def test_another_number_is_not_the_loss(shown: str) -> None:
+    """Neither is one with too few digits, or one whose last digits are not the loss's."""
+    assert not is_printed(0.94186, f"epoch 1: {shown}")
+
+
+def test_the_zeros_that_round_leaves_out_are_not_missed() -> None:
+    """``round(loss, 2)`` prints 0.9 for 0.9003."""
+    assert is_printed(0.9003, str(round(0.9003, 2)))
 
 
 def test_weights_without_a_seed_are_noticed_whatever_was_asked_before(tmp_path: Path) -> None:
