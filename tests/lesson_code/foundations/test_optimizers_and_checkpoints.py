@@ -142,6 +142,28 @@ def test_a_norm_that_is_not_a_number_raises_only_on_request() -> None:
     assert all(torch.equal(before[name], now) for name, now in model.state_dict().items())
 
 
+@pytest.mark.parametrize("asked", [False, True])
+def test_under_a_scaler_an_overflow_is_routine_until_somebody_asks(asked: bool) -> None:
+    """By default the step is skipped and the scale lowered; the question ends the run."""
+    model = nn.Linear(2, 1)
+    before = copy.deepcopy(model.state_dict())
+    optimizer = torch.optim.SGD(model.parameters(), lr=1.0)
+    scaler = torch.amp.GradScaler("cpu", init_scale=2.0**127)
+    scaler.scale(1000 * model(torch.ones(2)).sum()).backward()
+    scaler.unscale_(optimizer)
+
+    if asked:
+        with pytest.raises(RuntimeError, match="non-finite"):
+            nn.utils.clip_grad_norm_(model.parameters(), 1.0, error_if_nonfinite=True)
+        return
+    assert not nn.utils.clip_grad_norm_(model.parameters(), 1.0).isfinite()
+    scaler.step(optimizer)
+    scaler.update()
+
+    assert 2.0**126 == scaler.get_scale()
+    assert all(torch.equal(before[name], now) for name, now in model.state_dict().items())
+
+
 def test_the_page_shows_steps_and_clipping(capsys: pytest.CaptureFixture[str]) -> None:
     """Three optimizers, then the norm before and after, and NaN with and without the question."""
     print_one_step()
