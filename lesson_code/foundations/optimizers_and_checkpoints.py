@@ -101,7 +101,7 @@ def save_checkpoint(
     order: torch.Generator | None = None,
     config: dict[str, Any] | None = None,
 ) -> None:
-    """Save all that the next epoch needs; the old file stays whole until the new one is.
+    """Save what the next epoch needs, on a CPU or CUDA; the old file stays until the new is whole.
 
     Args:
         path: Where the checkpoint is kept.
@@ -138,21 +138,20 @@ def load_checkpoint(
     path: Path,
     model: nn.Module,
     optimizer: torch.optim.Optimizer,
-    device: torch.device,
     order: torch.Generator | None = None,
 ) -> tuple[int, float]:
     """Put everything back, and return the finished epoch and its accuracy.
 
-    Model and optimizer exist already, and the model is on ``device``.
+    Model and optimizer exist already, and the model is where it trains.
     """
-    checkpoint = torch.load(path, map_location=device, weights_only=True)
+    checkpoint = torch.load(path, map_location="cpu", weights_only=True)
     model.load_state_dict(checkpoint["model_state_dict"])
-    optimizer.load_state_dict(checkpoint["optimizer_state_dict"])
-    torch.set_rng_state(checkpoint["random_state"].cpu())  # random states live on the CPU
+    optimizer.load_state_dict(checkpoint["optimizer_state_dict"])  # moves to the parameters
+    torch.set_rng_state(checkpoint["random_state"])
     for index, state in enumerate(checkpoint["cuda_random_states"][: torch.cuda.device_count()]):
-        torch.cuda.set_rng_state(state.cpu(), index)
+        torch.cuda.set_rng_state(state, index)
     if order and checkpoint["order_state"] is not None:
-        order.set_state(checkpoint["order_state"].cpu())
+        order.set_state(checkpoint["order_state"])
     return checkpoint["epoch"], checkpoint["validation_accuracy"]
 
 
@@ -269,7 +268,7 @@ class ResumeExperiment:
         """A fresh process's view of it: all of the checkpoint, or its weights alone."""
         other = ResumeExperiment(self.make, self.seed)
         if with_optimizer:
-            load_checkpoint(path, other.model, other.optimizer, torch.device("cpu"))
+            load_checkpoint(path, other.model, other.optimizer)
         else:
             checkpoint = torch.load(path, map_location="cpu", weights_only=True)
             other.model.load_state_dict(checkpoint["model_state_dict"])

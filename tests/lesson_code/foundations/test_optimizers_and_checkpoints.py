@@ -208,12 +208,61 @@ def test_a_run_goes_on_as_if_it_had_never_stopped(
     expected = run.epoch()
 
     other = Run(1, device)
-    finished, accuracy = load_checkpoint(path, other.model, other.optimizer, device, other.order)
+    finished, accuracy = load_checkpoint(path, other.model, other.optimizer, other.order)
 
     assert (1, 0.5) == (finished, accuracy)
     assert expected == other.epoch()
     for p, q in zip(run.model.parameters(), other.model.parameters(), strict=True):
         assert torch.equal(p, q)
+
+
+@pytest.mark.filterwarnings("ignore:.*meta:UserWarning")
+def test_the_step_counter_stays_on_the_cpu_and_the_moments_do_not(tmp_path: Path) -> None:
+    """As in an Adam that never met a file. The meta device stands for a GPU."""
+    path = tmp_path / "run.pt"
+    run = Run(0, CPU)
+    run.epoch()
+    run.save(path)
+
+    other = Run(1, torch.device("meta"))
+    load_checkpoint(path, other.model, other.optimizer)
+
+    places = {
+        (name, tensor.device.type)
+        for state in other.optimizer.state.values()
+        for name, tensor in state.items()
+    }
+    assert {("step", "cpu"), ("exp_avg", "meta"), ("exp_avg_sq", "meta")} == places
+
+
+@pytest.mark.filterwarnings("ignore:.*meta:UserWarning")
+def test_a_fused_adam_takes_its_counter_along(tmp_path: Path) -> None:
+    """Its kernel reads it where the parameters are."""
+    path = tmp_path / "run.pt"
+    run = Run(0, CPU)
+    run.epoch()
+    run.save(path)
+    state = torch.load(path, weights_only=True)["optimizer_state_dict"]
+    state["param_groups"][0]["fused"] = True
+
+    other = Run(1, torch.device("meta"))
+    other.optimizer.load_state_dict(state)
+
+    assert {"meta"} == {held["step"].device.type for held in other.optimizer.state.values()}
+
+
+def test_draws_of_python_and_numpy_are_not_in_the_file(tmp_path: Path) -> None:
+    """PyTorch draws again what it would have drawn, and the two others do not."""
+    path = tmp_path / "run.pt"
+    run = Run(0, CPU)
+    run.save(path)
+    first = torch.rand(1), random.random(), np.random.rand()
+
+    load_checkpoint(path, run.model, run.optimizer)
+
+    assert first[0] == torch.rand(1)
+    assert first[1] != random.random()
+    assert first[2] != np.random.rand()
 
 
 def test_without_the_random_states_the_next_epoch_is_another_one(
@@ -227,7 +276,7 @@ def test_without_the_random_states_the_next_epoch_is_another_one(
     expected = run.epoch()
 
     other = Run(1, CPU)
-    load_checkpoint(path, other.model, other.optimizer, CPU)  # the order of batches stays behind
+    load_checkpoint(path, other.model, other.optimizer)  # the order of batches stays behind
 
     assert expected != other.epoch()
 
@@ -245,7 +294,7 @@ def test_what_a_gpu_drew_is_restored_where_there_is_one(
     monkeypatch.setattr(torch.cuda, "set_rng_state", lambda _, index: restored.append(index))
 
     other = Run(1, CPU)
-    load_checkpoint(path, other.model, other.optimizer, CPU)
+    load_checkpoint(path, other.model, other.optimizer)
 
     assert [0] == restored
 
