@@ -191,6 +191,17 @@ def test_refused_labels_are_named_in_the_message(dtype: torch.dtype) -> None:
         functional.cross_entropy(torch.zeros(4, 3), torch.tensor([0, 2, 1, 2], dtype=dtype))
 
 
+@pytest.mark.parametrize("shape", [(2, 5), (2, 4, 4)], ids=["tokens", "pixels"])
+def test_a_label_for_every_place_has_to_be_int64(shape: tuple[int, ...]) -> None:
+    """The bytes of a mask are refused there; as int64 they pass."""
+    logits = torch.zeros(shape[0], 3, *shape[1:])
+    mask = torch.ones(shape, dtype=torch.uint8)
+
+    with pytest.raises(RuntimeError, match=r"Long.*Byte"):
+        functional.cross_entropy(logits, mask)
+    assert functional.cross_entropy(logits, mask.long()) > 0
+
+
 def test_indexing_and_embedding_take_int32() -> None:
     """Only the loss is as strict as that."""
     indices = torch.tensor([0, 2], dtype=torch.int32)
