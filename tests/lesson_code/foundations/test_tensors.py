@@ -1,5 +1,6 @@
 """Shape, dtype and device: what fits, what is refused, and in which words."""
 
+import math
 import warnings
 from collections.abc import Callable, Iterator
 
@@ -106,24 +107,50 @@ def test_backward_needs_a_scalar_or_a_gradient() -> None:
     assert [2.0, 2.0] == x.grad.tolist()
 
 
-def test_an_operation_keeps_only_what_its_derivative_needs() -> None:
-    """A product keeps its two factors, and a sum keeps nothing."""
-    kept = []
+def kept_by(make: Callable[[], torch.Tensor]) -> dict[int, int]:
+    """The bytes of each memory that the operations of ``make`` keep for `backward`."""
+    kept = {}
 
     def keep(tensor: torch.Tensor) -> torch.Tensor:
-        kept.append(tensor)
+        memory = tensor.untyped_storage()
+        kept[memory.data_ptr()] = memory.nbytes()
         return tensor
 
-    x = torch.ones(3, requires_grad=True)
     with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
-        total = x.sum()
-        after_sum = len(kept)
-        product = x * (x + 1)
+        made = make()
+    assert made.requires_grad
+    return kept
 
-    assert total.requires_grad
-    assert product.requires_grad
-    assert 0 == after_sum
-    assert 2 == len(kept)
+
+def test_a_product_keeps_its_factors_and_a_sum_nothing() -> None:
+    """The derivative of a product needs both factors."""
+    x = torch.ones(3, requires_grad=True)
+    y = x + 1
+
+    assert {} == kept_by(x.sum)
+    assert {x.data_ptr(), y.data_ptr()} == set(kept_by(lambda: x * y))
+
+
+def test_a_frozen_convolution_keeps_an_input_that_nothing_needs() -> None:
+    """Only the weight's gradient would; a frozen linear layer keeps the weight alone."""
+    images, rows = torch.ones(2, 3, 8, 8, requires_grad=True), torch.ones(3, 4, requires_grad=True)
+    convolution, linear = nn.Conv2d(3, 8, 3).requires_grad_(False), nn.Linear(4, 5)
+    linear.requires_grad_(False)
+
+    assert images.data_ptr() in kept_by(lambda: convolution(images))
+    assert rows.data_ptr() not in kept_by(lambda: linear(rows))
+
+
+def test_a_formula_written_out_keeps_more_than_its_function() -> None:
+    """GELU in single operations keeps four times what `gelu` does, and by hand one would do."""
+    x = torch.randn(1000, requires_grad=True)
+    root = math.sqrt(2 / math.pi)
+
+    function = kept_by(lambda: functional.gelu(x, approximate="tanh"))
+    written_out = kept_by(lambda: 0.5 * x * (1 + torch.tanh(root * (x + 0.044715 * x**3))))
+
+    assert [4000] == list(function.values())
+    assert 16_000 == sum(written_out.values())
 
 
 def test_who_shares_memory_with_numpy(capsys: pytest.CaptureFixture[str]) -> None:
