@@ -95,8 +95,28 @@ def test_conv3d_wants_channels_before_frames() -> None:
     assert (2, 4, 7, 15, 15) == tuple(layer(clips.permute(0, 2, 1, 3, 4)).shape)
 
 
-def test_backward_needs_a_scalar_or_a_gradient() -> None:
-    """A vector fails alone, and passes with a gradient of its shape."""
+@pytest.mark.parametrize("shape", [(), (1,), (1, 1)])
+def test_backward_takes_one_element_of_any_rank(shape: tuple[int, ...]) -> None:
+    """Its gradient is 1, as a scalar's is."""
+    x = torch.ones(shape, requires_grad=True)
+
+    (2 * x).backward()
+
+    assert x.grad is not None
+    assert 2.0 == x.grad.item()
+
+
+def test_view_takes_pixels_that_are_evenly_spaced() -> None:
+    """Every second column is, and every second one of every second row is not."""
+    images = torch.rand(64, 1, 28, 28)
+
+    assert (64, 392) == tuple(images[..., ::2].view(64, -1).shape)
+    with pytest.raises(RuntimeError, match="view size is not compatible"):
+        images[..., ::2, ::2].view(64, -1)
+
+
+def test_backward_needs_one_element_or_a_gradient() -> None:
+    """A vector of two fails alone, and passes with a gradient of its shape."""
     x = torch.ones(2, requires_grad=True)
     with pytest.raises(RuntimeError, match="only for scalar outputs"):
         (2 * x).backward()
@@ -235,6 +255,15 @@ def test_indexing_and_embedding_take_int32() -> None:
 
     assert [0.0, 2.0] == torch.arange(3.0)[indices].tolist()
     assert (2, 5) == tuple(nn.Embedding(3, 5)(indices).shape)
+
+
+def test_take_along_dim_takes_int64_alone() -> None:
+    """It is an index too, and int32 is refused."""
+    indices = torch.tensor([[0], [1]])
+
+    assert (2, 1) == tuple(torch.rand(2, 3).take_along_dim(indices, 1).shape)
+    with pytest.raises(RuntimeError, match=r"Long.*Int"):
+        torch.rand(2, 3).take_along_dim(indices.int(), 1)
 
 
 @pytest.mark.parametrize("dtype", [torch.int32, torch.uint8, torch.float32])
