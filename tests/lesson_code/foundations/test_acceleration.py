@@ -311,6 +311,26 @@ def test_without_a_compiler_only_the_first_call_fails() -> None:
     torch.compiler.reset()
 
 
+def test_for_a_gpu_the_missing_compiler_is_one_for_c(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Triton looks for it, and says so in other words."""
+    build = pytest.importorskip("triton.runtime.build", reason="PyTorch for the CPU has no Triton")
+    monkeypatch.delenv("CC", raising=False)
+    monkeypatch.setattr(shutil, "which", lambda *_, **__: None)
+    if hasattr(build, "_find_compiler"):
+        build._find_compiler.cache_clear()
+
+    with pytest.raises(RuntimeError, match="Failed to find C compiler"):
+        build.compile_module_from_src("int never_built(void) { return 42; }", "never_built")
+
+
+def test_on_windows_the_missing_compiler_has_a_name() -> None:
+    """It is `cl`, unless somebody named another."""
+    from torch._inductor.cpp_builder import check_compiler_exist_windows
+
+    with pytest.raises(RuntimeError, match="Compiler: no-such-compiler is not found"):
+        check_compiler_exist_windows("no-such-compiler")
+
+
 def test_wrapping_renames_the_weights(capsys: pytest.CaptureFixture[str]) -> None:
     """Wrapped keys begin with _orig_mod. and are refused; in place they stay."""
     print_names()
