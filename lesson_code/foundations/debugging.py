@@ -35,7 +35,10 @@ def assert_training_batch(
     labels: torch.Tensor,
     num_classes: int,
 ) -> None:
-    """Stop at a batch that would train nothing, or something else."""
+    """Stop at a batch that would train nothing, or something else.
+
+    It is for labels that are int64 indices: relax it where yours are bytes or probabilities.
+    """
     if len(labels) == 0:
         raise ValueError("the batch is empty")
     if not torch.isfinite(features).all():
