@@ -157,6 +157,38 @@ def test_some_layers_in_a_list_fail_silently(silent: dict[str, dict[str, float]]
     assert hidden["smallest_loss"] > registered["largest_loss"]
 
 
+def test_some_layers_in_a_list_stop_a_forward_pass_on_another_device() -> None:
+    """`.to` moves the head and leaves the list; moved by hand it is silent again."""
+    model, features = ThreeLayers(list).to("meta"), torch.ones(5, 4, device="meta")
+
+    assert {"meta"} == {parameter.device.type for parameter in model.parameters()}
+    with pytest.raises(RuntimeError, match="device"):
+        model(features)
+    for layer in model.hidden:
+        layer.to("meta")
+    assert (5, 3) == model(features).shape
+
+
+@pytest.mark.gpu
+def test_on_a_gpu_some_layers_in_a_list_stop_the_first_forward_pass() -> None:
+    """The page says so of every GPU that `.to` moves a model to."""
+    model = ThreeLayers(list).to("cuda")
+
+    with pytest.raises(RuntimeError, match="device"):
+        model(torch.ones(5, 4, device="cuda"))
+
+
+def test_a_file_of_a_model_with_a_list_misses_the_hidden_layers() -> None:
+    """It loads without a complaint, and the fresh model keeps hidden layers of its own."""
+    torch.manual_seed(0)
+    model, fresh = ThreeLayers(list), ThreeLayers(list)
+
+    fresh.load_state_dict(model.state_dict())
+
+    features = torch.randn(5, 4)
+    assert (model(features) - fresh(features)).abs().max() > 0.1
+
+
 def test_hidden_gradients_are_never_reset(silent: dict[str, dict[str, float]]) -> None:
     """They add up over all steps; a registered layer's gradient is that of the last step."""
     hidden = silent["hidden"]
