@@ -47,20 +47,41 @@ def print_first_loss() -> dict[str, float]:
 
     Returns:
         ``mean`` and ``spread`` (standard deviation) over 1,000 draws of random logits, and the loss
-        of an ``untrained`` classifier on real digits.
+        of an ``untrained`` classifier on real digits, of one with ``softmax_first``, and of one
+        that is given ``other_labels``.
     """
     draws = [loss_of_random_logits(seed) for seed in range(1000)]
-    torch.manual_seed(0)
-    model = DigitClassifier().eval()
-    images, labels = as_tensors(load_mnist(train=False, source="subset"))
-    with torch.no_grad():
-        untrained = nn.CrossEntropyLoss()(model(images), labels).item()
+    digits = as_tensors(load_mnist(train=False, source="subset"))
+    untrained = untrained_losses(DigitClassifier, digits)
+    softmax_first = untrained_losses(SoftmaxFirst, digits)
     mean, spread = statistics.mean(draws), statistics.stdev(draws)
     print(f"random logits, one draw      {draws[0]:.2f}")
     print(f"random logits, 1,000 draws   {mean:.2f} on average, ± {spread:.2f}")
-    print(f"untrained classifier         {untrained:.2f}")
+    print(f"untrained classifier         {untrained['labels']:.2f}")
+    print(f"the same, softmax first      {softmax_first['labels']:.2f}")
+    print(f"the same, labels 9 - y       {untrained['other_labels']:.2f}")
     print(f"ln 10                        {math.log(10):.2f}")
-    return {"mean": mean, "spread": spread, "untrained": untrained}
+    return {
+        "mean": mean,
+        "spread": spread,
+        "untrained": untrained["labels"],
+        "softmax_first": softmax_first["labels"],
+        "other_labels": untrained["other_labels"],
+    }
+
+
+def untrained_losses(
+    model_type: type[DigitClassifier], digits: Examples, seed: int = 0
+) -> dict[str, float]:
+    """The loss of a fresh model, for the ``labels`` of the digits and for ``other_labels``."""
+    images, labels = digits
+    torch.manual_seed(seed)
+    with torch.no_grad():
+        logits = model_type().eval()(images)
+    return {
+        name: nn.CrossEntropyLoss()(logits, target).item()
+        for name, target in {"labels": labels, "other_labels": 9 - labels}.items()
+    }
 
 
 def print_label_formats() -> None:

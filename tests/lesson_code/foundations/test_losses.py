@@ -9,6 +9,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+from lesson_code.data import as_tensors, load_mnist
 from lesson_code.foundations import losses
 from lesson_code.foundations.losses import (
     NAMES_IN_FIGURES,
@@ -28,7 +29,9 @@ from lesson_code.foundations.losses import (
     softmax_first_floor,
     train_pair,
     two_clouds,
+    untrained_losses,
 )
+from lesson_code.foundations.modules import DigitClassifier
 from tests.printed import printed
 
 SIZE_WARNING = "different to the input size"
@@ -63,6 +66,42 @@ def test_the_first_loss_is_about_the_logarithm_of_the_classes() -> None:
     assert data["mean"] == pytest.approx(2.72, abs=0.02)
     assert data["spread"] == pytest.approx(0.17, abs=0.01)
     assert data["untrained"] == pytest.approx(math.log(10), abs=0.1)
+    assert data["softmax_first"] == pytest.approx(math.log(10), abs=0.1)
+    assert data["other_labels"] == pytest.approx(math.log(10), abs=0.1)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_first_loss_shows_neither_a_softmax_nor_other_labels(seed: int) -> None:
+    """Behind a softmax it is closer to ln 10 than a healthy one may be; 9 - y is near it too."""
+    digits = as_tensors(load_mnist(train=False, source="subset"))
+    from_logits = untrained_losses(DigitClassifier, digits, seed)
+    behind_softmax = untrained_losses(SoftmaxFirst, digits, seed)
+
+    assert behind_softmax["labels"] == pytest.approx(math.log(10), abs=0.02)
+    assert from_logits["labels"] == pytest.approx(math.log(10), abs=0.1)
+    assert from_logits["other_labels"] == pytest.approx(math.log(10), abs=0.1)
+
+
+def test_a_fresh_model_may_begin_far_above_with_nothing_wrong() -> None:
+    """The first weights decide: an embedding's are large, and used as a head too they show."""
+    torch.manual_seed(0)
+    embedding = nn.Embedding(1000, 256)
+    words, answers = torch.randint(1000, (2, 128))
+
+    loss = F.cross_entropy(F.layer_norm(embedding(words), (256,)) @ embedding.weight.T, answers)
+
+    assert loss.item() > 2 * math.log(1000)
+
+
+def test_a_rare_class_makes_a_low_loss_easy() -> None:
+    """Who says 1 % to every row pays far less than ln 2, and is right in 99 rows of 100."""
+    labels = torch.cat([torch.ones(10), torch.zeros(990)])
+    base_rate = torch.full((1000,), math.log(0.01 / 0.99))
+
+    loss = F.binary_cross_entropy_with_logits(base_rate, labels).item()
+
+    assert loss < 0.1 * math.log(2)
+    assert 0.98 < ((base_rate > 0) == labels.bool()).float().mean().item()
 
 
 @pytest.mark.parametrize("dtype", [torch.int32, torch.int16, torch.float32])
