@@ -118,6 +118,9 @@ def test_one_hot_floats_give_the_same_loss_and_integers_are_refused() -> None:
     expected = F.cross_entropy(logits, numbers).item()
 
     assert math.isclose(expected, F.cross_entropy(logits, one_hot.float()).item(), abs_tol=1e-6)
+    weight = torch.tensor([1.0, 10.0])
+    weighted = F.cross_entropy(logits, numbers, weight).item()
+    assert not math.isclose(weighted, F.cross_entropy(logits, one_hot.float(), weight).item())
     with pytest.raises(RuntimeError, match=message):
         F.cross_entropy(logits, one_hot)
     with pytest.raises(RuntimeError, match=r"Long\b.+\bFloat"):

@@ -133,6 +133,34 @@ def test_float_one_hot_rows_and_bytes_give_the_loss_of_indices() -> None:
     assert from_bytes == pytest.approx(expected, abs=1e-6)
 
 
+def test_with_class_weights_one_hot_floats_give_another_loss() -> None:
+    """Over indices the mean divides by the weights of the rows, over probabilities by the rows."""
+    logits, indices = logits_and_indices()
+    weight = torch.linspace(1, 10, 10)
+    rows = F.one_hot(indices, 10).float()
+    total = F.cross_entropy(logits, indices, weight, reduction="sum")
+
+    torch.testing.assert_close(
+        F.cross_entropy(logits, indices, weight), total / weight[indices].sum()
+    )
+    torch.testing.assert_close(F.cross_entropy(logits, rows, weight), total / len(indices))
+
+
+def test_probabilities_leave_no_label_out() -> None:
+    """ignore_index is for indices alone."""
+    logits, indices = logits_and_indices()
+
+    with pytest.raises(RuntimeError, match="ignore_index is not supported"):
+        F.cross_entropy(logits, F.one_hot(indices, 10).float(), ignore_index=0)
+
+
+def test_indices_are_smaller_with_more_than_two_classes() -> None:
+    """A label is 8 bytes as an index, and 4 for each class as a row: with two they are equal."""
+    sizes = {k: F.one_hot(torch.arange(2), k).float().nbytes for k in (2, 3)}
+
+    assert torch.arange(2).nbytes == sizes[2] < sizes[3]
+
+
 def test_bce_wants_float_targets_of_the_same_shape() -> None:
     """Another shape raises, integers raise, and both `[batch]` and `[batch, 1]` do."""
     logits = torch.zeros(4, 1)
