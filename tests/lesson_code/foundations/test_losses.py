@@ -189,6 +189,18 @@ def test_the_floor_is_what_perfect_answers_cost(classes: int, floor: float) -> N
     assert cost == pytest.approx(computed, abs=1e-5)
 
 
+def test_a_log_softmax_in_front_changes_nothing() -> None:
+    """Loss and gradient are those of the logits: only a softmax in front is a fault."""
+    logits, indices = logits_and_indices()
+    logits.requires_grad_()
+    found = []
+    for outputs in (logits, F.log_softmax(logits, dim=1)):
+        loss = F.cross_entropy(outputs, indices)
+        found.append((loss, *torch.autograd.grad(loss, logits)))
+
+    torch.testing.assert_close(*found)
+
+
 def test_no_logits_get_below_the_floor() -> None:
     """Whatever a model says before the softmax, sure or unsure, right or wrong."""
     generator = torch.Generator().manual_seed(0)
