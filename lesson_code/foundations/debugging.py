@@ -420,7 +420,7 @@ def reload_differs_by(model: nn.Module, fresh: nn.Module, features: torch.Tensor
 # --8<-- [start:runs_differ_by]
 def tiny_run(model: nn.Module, device: torch.device, steps: int = 20) -> list[float]:
     """The loss of every step; batches come from the CPU, equal for each device."""
-    model.to(device)
+    model.to(device).eval()  # dropout off: each device would draw masks of its own
     optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
     generator = torch.Generator().manual_seed(1)
     losses = []

@@ -289,6 +289,42 @@ def test_two_runs_are_equal_unless_precision_or_device_differ() -> None:
     assert 1e-4 < runs_with(mixed=True) < 0.5
 
 
+def test_two_runs_of_a_model_in_training_mode_are_equal_too() -> None:
+    """The probe switches dropout off itself, as a fresh model has it on; all weights still move."""
+    runs = []
+    for seed in range(2):
+        model = seeded().train()
+        torch.manual_seed(seed)  # which would draw other masks
+        before = [parameter.detach().clone() for parameter in model.parameters()]
+        runs.append(debugging.tiny_run(model, debugging.CPU))
+        pairs = zip(before, model.parameters(), strict=True)
+        assert not any(torch.equal(old, new) for old, new in pairs)
+
+    assert 0.0 == debugging.runs_differ_by(*runs)
+
+
+def test_with_dropout_two_healthy_runs_differ_on_one_cpu() -> None:
+    """Which is why the probe leaves it out."""
+    losses = []
+    features, labels = debugging.twelve_examples()
+    for seed in range(2):
+        model = seeded().train()
+        optimizer = torch.optim.Adam(model.parameters())
+        torch.manual_seed(seed)
+        losses.append(debugging.training_step(model, optimizer, features, labels).item())
+
+    assert abs(losses[0] - losses[1]) > 0.01
+
+
+@pytest.mark.gpu
+def test_a_recurrent_layer_on_a_gpu_refuses_backward_in_evaluation_mode() -> None:
+    """What the backward pass of cuDNN needs is kept in training mode only."""
+    layer = nn.LSTM(4, 8).to("cuda").eval()
+
+    with pytest.raises(RuntimeError, match="training mode"):
+        layer(torch.ones(3, 2, 4, device="cuda"))[0].sum().backward()
+
+
 def test_a_forward_pass_on_another_device_needs_everything_there() -> None:
     """Healthy, the network answers on the meta device; a mask made on the CPU stops it there."""
     assert (12, 3) == tuple(forward_with("", torch.device("meta")).shape)
