@@ -27,6 +27,7 @@ from lesson_code.foundations.modules import failure_of
 Step = Callable[[nn.Module, torch.optim.Optimizer, torch.Tensor, torch.Tensor], torch.Tensor]
 CPU = torch.device("cpu")
 SEEDS = range(3)
+LOW_RATE = 0.001
 
 
 # --8<-- [start:fail_fast]
@@ -242,11 +243,11 @@ STEPS: dict[str, Step] = {
 
 
 # --8<-- [start:twelve_examples]
-def overfit_twelve_examples(step: Step, seed: int) -> tuple[float, float]:
+def overfit_twelve_examples(step: Step, seed: int, rate: float = 0.05) -> tuple[float, float]:
     """The probe on a 4-16-3 network and twelve random examples."""
     torch.manual_seed(seed)
     model = nn.Sequential(nn.Linear(4, 16), nn.ReLU(), nn.Linear(16, 3))
-    return overfit_one_batch(model, step, torch.randn(12, 4), torch.randint(3, (12,)))
+    return overfit_one_batch(model, step, torch.randn(12, 4), torch.randint(3, (12,)), rate)
 
 
 # --8<-- [end:twelve_examples]
@@ -264,16 +265,23 @@ def overfit_digits(seed: int) -> tuple[float, float]:
 
 
 def print_overfit() -> None:
-    """Print where the probe begins and ends, with a healthy step and with each faulty one."""
+    """Print where the probe begins and ends: healthy, with each fault, and at a low rate."""
     print(f"{f'medians of {len(SEEDS)} seeds':26}first loss  last loss")
     for name, step in STEPS.items():
-        runs = [overfit_twelve_examples(step, seed) for seed in SEEDS]
-        first, last = (statistics.median(losses) for losses in zip(*runs, strict=True))
+        first, last = _median_run(step)
         # Without resets the loss swings, and its digits depend on the processor.
         wild = step is without_reset and last > 0.5
         print(f"{name:26}{first:10.2f}{'above 0.5' if wild else f'{last:.4f}':>11}")
+    first, last = _median_run(training_step, LOW_RATE)
+    print(f"{f'healthy, rate {LOW_RATE}':26}{first:10.2f}{last:11.4f}")
     first, last = overfit_digits(seed=0)
     print(f"{'healthy, 32 MNIST digits':26}{first:10.2f}{last:11.4f}")
+
+
+def _median_run(step: Step, rate: float = 0.05) -> tuple[float, float]:
+    runs = [overfit_twelve_examples(step, seed, rate) for seed in SEEDS]
+    first, last = (statistics.median(losses) for losses in zip(*runs, strict=True))
+    return first, last
 
 
 def study_overfit() -> dict[str, list[float]]:

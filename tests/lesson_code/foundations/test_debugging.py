@@ -204,6 +204,39 @@ def test_a_faulty_step_does_not(name: str) -> None:
         assert min(losses) > 0.04
 
 
+@pytest.mark.parametrize("rate", [1e-4, debugging.LOW_RATE])
+def test_a_healthy_step_at_a_low_rate_does_not_either(rate: float) -> None:
+    """After 200 steps it is where a fault would be, so the rate comes first."""
+    losses = [overfit_twelve_examples(STEPS["healthy"], seed, rate)[1] for seed in range(3)]
+
+    assert min(losses) > 0.3
+
+
+def test_more_steps_help_a_low_rate() -> None:
+    """At the page's low rate the healthy step arrives later."""
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(4, 16), nn.ReLU(), nn.Linear(16, 3))
+    examples = torch.randn(12, 4), torch.randint(3, (12,))
+
+    _, last = debugging.overfit_one_batch(
+        model, STEPS["healthy"], *examples, learning_rate=debugging.LOW_RATE, steps=4000
+    )
+
+    assert last < 0.05
+
+
+def test_equal_examples_with_different_labels_are_never_memorised() -> None:
+    """Of two labels for one example the best answer is half of each, which costs ln 2."""
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(4, 16), nn.ReLU(), nn.Linear(16, 3))
+    features, labels = torch.randn(6, 4).repeat(2, 1), torch.arange(12) % 3
+    labels[6:] = (labels[6:] + 1) % 3
+
+    _, last = debugging.overfit_one_batch(model, STEPS["healthy"], features, labels)
+
+    assert math.log(2) == pytest.approx(last, abs=0.01)
+
+
 @pytest.mark.parametrize("name", ["logits detached", "step never called"])
 def test_where_nothing_is_learned_the_loss_does_not_move(name: str) -> None:
     """Both faults leave the first loss as it was, to the last bit, as the page says."""
@@ -368,13 +401,14 @@ def test_the_page_shows_errors_where_there_were_none(capsys: pytest.CaptureFixtu
 def test_the_page_shows_every_step(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One line for each step, and one for real digits; the healthy one is the only small number."""
+    """A line for each step, for a low rate and for real digits; only the healthy ones are small."""
     monkeypatch.setattr(debugging, "SEEDS", range(1))
 
     print_overfit()
 
     lines = capsys.readouterr().out.splitlines()[1:]
-    assert [*STEPS, "healthy, 32 MNIST digits"] == [line[:26].strip() for line in lines]
+    others = ["healthy, rate 0.001", "healthy, 32 MNIST digits"]
+    assert [*STEPS, *others] == [line[:26].strip() for line in lines]
     assert ["0.00", "above"] == [lines[0].split()[-1][:4], lines[1].split()[-2]]
 
 
