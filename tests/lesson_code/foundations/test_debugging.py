@@ -33,6 +33,7 @@ from lesson_code.foundations.debugging import (
     seeded,
     spoiled_batches,
 )
+from lesson_code.foundations.losses import softmax_first_floor
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -235,6 +236,16 @@ def test_equal_examples_with_different_labels_are_never_memorised() -> None:
     _, last = debugging.overfit_one_batch(model, STEPS["healthy"], features, labels)
 
     assert math.log(2) == pytest.approx(last, abs=0.01)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_softmax_first_ends_at_its_floor_and_a_twelfth_for_each_mistake(seed: int) -> None:
+    """A mistake of which it is sure costs 1 more than a right answer, and learns nothing."""
+    _, last = overfit_twelve_examples(STEPS["softmax before the loss"], seed)
+    mistakes = 12 * (last - softmax_first_floor(3))
+
+    assert mistakes > -0.01
+    assert round(mistakes) == pytest.approx(mistakes, abs=0.1)
 
 
 @pytest.mark.parametrize("name", ["logits detached", "step never called"])
