@@ -10,6 +10,7 @@ import torch
 import yaml
 from torch import nn
 from torch.nn import functional as F
+from torch.utils.data import DataLoader, TensorDataset
 
 PAGE = Path("docs/foundations/quiz.md")
 TEXT = PAGE.read_text(encoding="utf-8")
@@ -155,3 +156,23 @@ def test_a_fresh_adam_shifts_the_curve_and_a_fresh_sgd_does_not(
 
     assert whole[10] == restarted[10]
     assert shifts == (whole[11] != restarted[11])
+
+
+def test_a_resume_from_weights_alone_sees_other_batches() -> None:
+    """Question 6: the order that a generator would give next is in no state dict."""
+    data = torch.arange(64.0).unsqueeze(1)
+
+    def next_batch(generator: torch.Generator) -> torch.Tensor:
+        loader = DataLoader(TensorDataset(data), 8, shuffle=True, generator=generator)
+        (batch,) = next(iter(loader))
+        return torch.as_tensor(batch)
+
+    running = torch.Generator().manual_seed(7)
+    next_batch(running)  # an epoch has begun, and its order is drawn
+    kept = running.get_state()
+    whole = next_batch(running)
+
+    assert not torch.equal(whole, next_batch(torch.Generator().manual_seed(7)))
+    restored = torch.Generator()
+    restored.set_state(kept)
+    assert torch.equal(whole, next_batch(restored))
