@@ -47,10 +47,11 @@ def test_each_outcome_leads_to_its_parts_and_lab_steps() -> None:
 
 
 def test_each_question_of_the_night_has_its_answer() -> None:
-    """The four questions are linked to where they are answered."""
+    """The five questions are linked to where they are answered, its two causes among them."""
     assert [
         ["modules.md#registration"],
         ["losses.md"],
+        ["autograd.md#gradients-not-reset"],
         ["graphs-and-memory.md#two-switches", "training-loop.md#loop"],
         ["graphs-and-memory.md#what-keeps-memory"],
     ] == [links(row) for row in rows("incident")]
