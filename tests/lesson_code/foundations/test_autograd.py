@@ -76,6 +76,30 @@ def test_undivided_micro_batches_give_four_times_the_gradient() -> None:
     assert pytest.approx(3, abs=1e-3) == found.error
 
 
+def trained_undivided(
+    optimizer: Callable[..., torch.optim.Optimizer], rate: float, factor: float
+) -> torch.Tensor:
+    """The parameters after 20 updates of four micro-batches, each loss times ``factor``."""
+    model = made_up_model()
+    steps = optimizer(model.parameters(), lr=rate)
+    for _ in range(20):
+        steps.zero_grad()
+        for features, labels in made_up_batches([16] * 4):
+            (factor * nn.functional.cross_entropy(model(features), labels)).backward()
+        steps.step()
+    return nn.utils.parameters_to_vector(model.parameters()).detach()
+
+
+def test_without_the_factor_sgd_has_four_times_the_rate_and_adam_the_same() -> None:
+    """Adam divides by the size of the gradient; four times its rate would be another run."""
+    sgd, adam = torch.optim.SGD, torch.optim.Adam
+
+    torch.testing.assert_close(trained_undivided(sgd, 0.1, 1), trained_undivided(sgd, 0.4, 1 / 4))
+    divided, undivided = (trained_undivided(adam, 0.01, factor) for factor in (1 / 4, 1))
+    fast = trained_undivided(adam, 0.04, 1 / 4)
+    assert (divided - undivided).norm() < 0.01 * (divided - fast).norm()
+
+
 def test_uneven_micro_batches_need_their_share() -> None:
     """A plain division gives the examples of the small batch too much weight; shares repair it."""
     sizes = [16, 16, 16, 8]
