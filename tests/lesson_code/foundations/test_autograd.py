@@ -376,6 +376,41 @@ def test_only_the_product_has_saved_its_input() -> None:
     assert [0, 0, 400] == read
 
 
+def saved_shapes(work: Callable[[], object]) -> list[tuple[int, ...]]:
+    """The shapes of what the graph of ``work`` saves."""
+    shapes = []
+
+    def keep(tensor: torch.Tensor) -> torch.Tensor:
+        shapes.append(tuple(tensor.shape))
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
+        work()
+    return shapes
+
+
+def test_a_frozen_convolution_saves_its_input_and_a_frozen_linear_layer_does_not() -> None:
+    """Only the derivative of the frozen weight would need that input."""
+    images = torch.ones(2, 3, 8, 8, requires_grad=True)
+    features = torch.ones(2, 4, requires_grad=True)
+    convolution = nn.Conv2d(3, 8, 3).requires_grad_(False)
+    linear = nn.Linear(4, 5).requires_grad_(False)
+
+    assert (2, 3, 8, 8) in saved_shapes(lambda: convolution(images))
+    assert (2, 4) not in saved_shapes(lambda: linear(features))
+
+
+def test_gelu_written_out_saves_more_than_its_own_operation() -> None:
+    """Each single operation saves what it may need; F.gelu saves its input alone."""
+    x = torch.ones(100, requires_grad=True)
+    factor = math.sqrt(2 / math.pi)
+
+    by_hand = saved_shapes(lambda: 0.5 * x * (1 + torch.tanh(factor * (x + 0.044715 * x**3))))
+
+    assert [(100,)] == saved_shapes(lambda: nn.functional.gelu(x, approximate="tanh"))
+    assert by_hand.count((100,)) > 1
+
+
 def test_backward_needs_one_number() -> None:
     """A result with several elements has no single derivative."""
     x = torch.ones(3, requires_grad=True)
