@@ -343,6 +343,18 @@ def test_the_page_shows_both_branches(capsys: pytest.CaptureFixture[str]) -> Non
     assert "loss 1.1667, tensor([-0.3333, -0.3333,  0.3333])" in second
 
 
+def test_where_differentiates_the_way_that_is_not_chosen_too() -> None:
+    """Zero times infinity or NaN is NaN; an input that is safe on both ways has a gradient."""
+    x = torch.tensor([-1.0, 4.0], requires_grad=True)
+    found = []
+    for root in (x.sqrt(), x.clamp(min=1e-6).sqrt()):
+        result = torch.where(x > 0, root, 0)
+        found.append(torch.autograd.grad(result.sum(), x)[0].tolist())
+
+    assert math.isnan(found[0][0])
+    assert [0.0, 0.25] == found[1]
+
+
 def test_item_in_a_branch_breaks_the_compiled_graph() -> None:
     """torch.compile cuts the branch in two, keeps torch.where whole, and can be told to refuse."""
     assert 2 == count_graphs(branching_loss)
