@@ -33,6 +33,16 @@ def test_a_missing_reset_ruins_the_model_with_every_seed() -> None:
     assert min(found["broken"]["loss"]) > max(found["healthy"]["loss"])
 
 
+def test_at_a_low_rate_a_missing_reset_leads_at_first_and_loses_with_every_seed() -> None:
+    """The ranges of five seeds do not meet, neither after the first epoch nor after the last."""
+    found = study("foundations/incident:study_low_rate")
+    healthy, broken = found["healthy"], found["broken"]
+
+    assert min(broken["1"]) > max(healthy["1"])
+    assert min(broken["4"]) > max(healthy["4"])
+    assert max(broken["15"]) < min(healthy["15"])
+
+
 def test_sorted_digits_are_learnt_worse_with_every_seed() -> None:
     """Though the loss falls."""
     found = study("foundations/training_loop:study_sorted_digits")

@@ -159,6 +159,39 @@ def test_the_replay_prints_both_runs_and_both_measurements(shown: Shown) -> None
     assert ["never", "reset"] == lines[-1].split()[:2]
 
 
+@pytest.mark.parametrize("seed", range(2))
+def test_at_a_low_rate_the_broken_run_leads_at_first(
+    seed: int, quick: None, digits: tuple[Images, Images]
+) -> None:
+    """After one epoch at a tenth of the rate it is ahead, which nobody would look into."""
+    healthy, broken = (
+        incident.replay(*digits, reset, seed, epochs=1, rate=incident.LOW_RATE)
+        for reset in (True, False)
+    )
+
+    assert broken.accuracies[0] > healthy.accuracies[0] + 0.05
+
+
+def test_the_study_of_the_low_rate_prints_a_line_for_each_epoch(
+    quick: None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Both runs of every seed are asked for at the low rate, to the last epoch that is shown."""
+    asked = []
+
+    def noted(*given: object) -> Replay:
+        asked.append(given[2:])
+        return Replay([], [], [epoch / 100 for epoch in range(1, 16)], [])
+
+    monkeypatch.setattr(incident, "replay", noted)
+
+    found = incident.study_low_rate()
+
+    assert [(reset, seed, 15, 0.01) for reset in (True, False) for seed in range(5)] == asked
+    assert [0.04] * 5 == found["broken"]["4"]
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert ["15", "0.15", "to", "0.15", "0.15", "to", "0.15"] == last.split()
+
+
 def test_the_script_reports_success(warm: Parent) -> None:
     """Like the job in the story: it ends with status 0 and complains of nothing."""
     command = [sys.executable, "-m", "lesson_code.foundations.incident"]
