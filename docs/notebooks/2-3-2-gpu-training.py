@@ -279,7 +279,7 @@ device, trained, losses, device_seconds = train_on_device(train_loader, EPOCHS)
 print(f"{device}: {sum(device_seconds):.1f} s of training")
 
 # %% [markdown]
-# **Check.** It calls your function on small practice batches and watches what happens to them, without a GPU a second time with one that is pretended. So it also finds what goes unnoticed on a CPU. It draws other batches each time; a seed in its last line asks the same again.
+# **Check.** It calls your function on small practice batches and watches what happens to them, and where it computes on the CPU, a second time with a GPU that is pretended. So it also finds what goes unnoticed on a CPU. It draws other batches each time; a seed in its last line asks the same again.
 
 # %% tags=["check-1"]
 # --8<-- "graders/notebook.py:check_1"
@@ -567,7 +567,7 @@ _, mixed_accuracy = evaluate(model, validation_loader, device)
 print(f"mixed: {sum(mixed_seconds):.1f} s, validation accuracy {mixed_accuracy:.2f} %")
 
 # %% [markdown]
-# **Check.** A CPU can do mixed precision too, slowly. So your function runs there on practice batches, with `use_amp` on and off, and the check looks at every step.
+# **Check.** A CPU can do mixed precision too, slowly. So your function runs there on practice batches, with `use_amp` on and off, and the check looks at every step. Then it runs once more with a GPU, pretended where there is none.
 
 # %% tags=["check-3"]
 # --8<-- "graders/notebook.py:check_3"

@@ -76,15 +76,14 @@ def test_what_a_pretended_gpu_cannot_do_is_no_mistake(batches: list[Any]) -> Non
     assert practice.takes_gpu
 
 
-def test_beside_a_real_accelerator_nothing_is_pretended(
-    batches: list[Any], accelerator: None
-) -> None:
+def test_where_the_loop_computes_on_a_gpu_nothing_is_pretended(batches: list[Any]) -> None:
     """Two devices that meet stop by themselves there, so that is not looked for."""
 
     def code(loader: WatchedLoader) -> None:
+        model = MNISTClassifier().to("meta")  # a device that every machine has
         for images, labels in loader:
             images + torch.ones(28)
-            images.to("cpu"), labels.to("cpu")
+            model(images.to("meta")), labels.to("meta")
 
     practice = notebook.Practice(code, batches)
 
