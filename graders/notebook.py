@@ -542,8 +542,8 @@ def carries_the_trained_model(answer: Any) -> None:
     with torch.no_grad():
         before = answer.trained.eval()(images.to(device)).cpu()
         after = rebuilt.eval()(images)
-    # Two devices add in another order; one and the same gives every bit again.
-    close = torch.allclose(before, after, atol=1e-4, rtol=1e-4)
+    # One device gives every bit again; two add in another order, and TF32 rounds on one of them.
+    close = torch.allclose(before, after, atol=1e-2, rtol=1e-2)
     require(
         torch.equal(before, after) if device.type == "cpu" else close,
         "the rebuilt model to answer as the trained one",
@@ -634,6 +634,8 @@ def runs_forward_under_autocast(answer: Any) -> None:
             ("loss", "float32", "compute the loss inside autocast too: it comes out in float32"),
         ):
             types = {event.split()[1] for event in events if event.startswith(f"{what} ")}
+            if types == {"bfloat16"}:
+                hint = "this exercise asks for float16, which needs the scaler; bfloat16 would not"
             require(types == {wanted}, f"{what} in {wanted}", ", ".join(types) or "none", hint)
         require(
             not any("inside autocast" in event for event in events),
@@ -1024,9 +1026,9 @@ def require_content(run: Watch, save: Any, epoch: int, accuracy: float) -> None:
         )
     require(
         same_tensors(content["model_state_dict"], save.measured),
-        "the weights that were measured",
+        "each improvement saved at once, with the weights that were measured",
         "others",
-        "save the model's state right after its validation",
+        "save the model's state right after its validation, before the next epoch begins",
     )
     require(
         save.momenta is not None and same_tensors(content["optimizer_state_dict"], save.momenta),

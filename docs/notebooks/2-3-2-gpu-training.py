@@ -628,7 +628,7 @@ else:
 #
 # Say at the start where it runs and whether mixed precision is on. For every epoch print its number out of the total, the loss with four decimals, the accuracy with two, and a mark if this epoch was saved. At the end three lines: device, seconds, best accuracy.
 #
-# Save a dictionary with five keys to the path that you get: the four of exercise 2, and `accuracy` in percent. Choose by validation accuracy; the test images are for the very end.
+# Save a dictionary with five keys to the path that you get: the four of exercise 2, and `accuracy` in percent. Save at once, whenever an epoch is better than all before: a run that is killed keeps what is on disk. Choose by validation accuracy; the test images are for the very end.
 #
 # **Predict first.** Two epochs reach the same accuracy. Which of them should be in the file?
 

@@ -1,7 +1,9 @@
 """What the notebook's checks see, at their edges: other devices, and code that stops."""
 
+from collections.abc import Iterator
+from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Self
 
 import pytest
 import torch
@@ -146,3 +148,57 @@ def test_of_a_file_nothing_is_known_of_its_run() -> None:
 
     with pytest.raises(notebook.CannotJudgeError):
         notebook.require_run(SimpleNamespace(FROM_FILE=True))
+
+
+def test_a_gpu_that_rounds_to_tf32_has_the_same_answers(tmp_path: Path) -> None:
+    """The operands lose 13 bits there, which is no other model; other weights are one."""
+    torch.manual_seed(0)
+    model = MNISTClassifier().requires_grad_(False)
+    for parameter in model.parameters():
+        parameter *= 4  # as large logits as training gives
+    before = model.state_dict()
+    stored = {"epoch": 1, "optimizer_state_dict": {}, "loss": 1.0, "model_state_dict": before}
+    torch.save(stored, tmp_path / "gpu_checkpoint.pth")
+    images = torch.randn(16, 1, 28, 28).as_subclass(StaysHere)
+
+    def answer(trained: MNISTClassifier) -> SimpleNamespace:
+        return SimpleNamespace(
+            checkpoint_path=tmp_path / "gpu_checkpoint.pth",
+            CHECKPOINT_EPOCHS=2,
+            test_loader=[(images, None)],
+            trained=trained,
+            load_on_cpu=torch.load,
+            rebuild=lambda checkpoint: loaded(MNISTClassifier(), checkpoint["model_state_dict"]),
+        )
+
+    rounded = {name: tf32(weights) for name, weights in before.items()}
+    notebook.carries_the_trained_model(answer(loaded(OnAGPU(), rounded)))
+    with pytest.raises(WrongAnswerError, match="answer as the trained one"):
+        notebook.carries_the_trained_model(answer(OnAGPU()))
+
+
+class StaysHere(torch.Tensor):
+    """A batch that no device gets."""
+
+    def to(self, *_: Any, **__: Any) -> Self:
+        """The same."""
+        return self
+
+
+class OnAGPU(MNISTClassifier):
+    """A model that says that it is on a GPU."""
+
+    def parameters(self, recurse: bool = True) -> Iterator[Any]:  # noqa: ARG002
+        """One of them, as far as anybody asks."""
+        yield SimpleNamespace(device=SimpleNamespace(type="cuda"))
+
+
+def loaded(model: MNISTClassifier, weights: dict[str, torch.Tensor]) -> MNISTClassifier:
+    """The model with these weights."""
+    model.load_state_dict(weights)
+    return model
+
+
+def tf32(weights: torch.Tensor) -> torch.Tensor:
+    """What is left of them with ten bits behind the point, rounded to the nearest."""
+    return ((weights.view(torch.int32) + 0x1000) & ~0x1FFF).view(torch.float32)
