@@ -41,6 +41,8 @@ def synchronize(device: torch.device) -> None:
     """
     if device.type == "cuda":
         torch.cuda.synchronize(device)
+    elif device.type != "cpu":  # such as Apple's "mps" and Intel's "xpu"
+        torch.accelerator.synchronize(device)
 
 
 # --8<-- [end:synchronize]

@@ -75,6 +75,17 @@ def test_synchronize_waits_for_the_gpu_it_was_given(monkeypatch: pytest.MonkeyPa
     assert waited == [torch.device("cuda:1")]
 
 
+@pytest.mark.parametrize("kind", ["mps", "xpu"])
+def test_synchronize_waits_for_other_makers(monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+    """Python runs ahead of them as it does of CUDA."""
+    waited: list[torch.device] = []
+    monkeypatch.setattr(torch.accelerator, "synchronize", waited.append)
+
+    devices.synchronize(torch.device(kind))
+
+    assert waited == [torch.device(kind)]
+
+
 def test_device_name_is_never_empty(device: torch.device) -> None:
     """Every device that a test runs on has a name to put under a number."""
     name = devices.device_name(device)
