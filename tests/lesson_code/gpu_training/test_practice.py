@@ -1,6 +1,7 @@
 """The solutions of the exercises do what the exercises ask for."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -50,14 +51,39 @@ def test_exercise_1_times_every_batch_of_the_loader() -> None:
 
 def test_exercise_2_carries_the_model_to_the_cpu(loaders, tmp_path: Path) -> None:
     """A model that was saved on the training device answers the same on the CPU."""
-    assert practice.carry_across(str(tmp_path / "gpu_checkpoint.pth"), *loaders)
+    path = tmp_path / "saved_models" / "gpu_checkpoint.pth"  # in a folder that is not there yet
+
+    assert practice.carry_across(str(path), *loaders)
+
+
+def test_saving_makes_no_folder(tmp_path: Path) -> None:
+    """So the exercise asks for it first, before anything is trained."""
+    with pytest.raises(RuntimeError, match="Parent directory"):
+        torch.save({"epoch": 4}, tmp_path / "saved_models" / "gpu_checkpoint.pth")
 
 
 def test_exercise_3_compares_both_precisions(loaders) -> None:
     """Both runs are timed, and on a CPU the mixed run falls back to float32 exactly."""
-    results = practice.compare_precisions(lambda: loaders[0], epochs=1)
+    results = practice.compare_precisions(lambda: loaders[0], loaders[1], epochs=1)
 
     assert list(results) == ["float32", "mixed"]
-    assert all(seconds > 0 for seconds, _ in results.values())
+    assert all(seconds > 0 and 0 <= accuracy <= 100 for seconds, accuracy in results.values())
     if not torch.cuda.is_available():
         assert results["float32"][1] == results["mixed"][1]
+
+
+def test_exercise_3_warms_up_each_run(loaders, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One batch before each clock, in that run's own precision, so that neither pays for both."""
+    trained: list[int] = []
+    train = practice.train_one_epoch_amp
+
+    def counted(model: Any, batches: Any, *rest: Any) -> float:
+        trained.append(len(batches))
+        return train(model, batches, *rest)
+
+    monkeypatch.setattr(practice, "train_one_epoch_amp", counted)
+
+    practice.compare_precisions(lambda: loaders[0], loaders[1], epochs=2)
+
+    whole = len(loaders[0])
+    assert [1, whole, whole] * 2 == trained
