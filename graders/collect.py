@@ -14,7 +14,7 @@ from graders.door import SEEDS
 from graders.hand_in import digest
 from graders.outcome import Outcome, printable
 from graders.process import CheckerError, examine
-from graders.report import by_todo
+from graders.report import by_todo, score
 from graders.reported import compared, reports_in
 from graders.submissions import CollectError, Submission, learners_in, submission
 from graders.units import UNITS, Unit
@@ -159,11 +159,11 @@ def text_of(found: list[Graded]) -> str:
 
 
 def cell(one: Graded) -> str:
-    """How many TODOs passed of those that could be judged, such as ``"3/6"``."""
+    """How many passed of those that could be judged, such as ``"3/6"``."""
     if one.problem:
         return "not graded" if one.handed_in else "–"
-    judged = [outcome for outcome in one.outcomes if outcome.state != "cannot be judged here"]
-    return f"{sum(outcome.state == 'passed' for outcome in judged)}/{len(judged)}"
+    passed, judged = score(one.outcomes)
+    return f"{passed}/{judged}"
 
 
 def notes(found: list[Graded]) -> list[str]:

@@ -7,6 +7,7 @@ from importlib import metadata
 from pathlib import Path
 
 from graders.outcome import Outcome
+from graders.report import score
 
 VERSION = "0.1.0"  # of this project; learners have it without its metadata
 
@@ -20,8 +21,8 @@ class HandIn:
         file: The name of the learner's file or folder.
         sha256: Of what was graded, as ``digest`` computes it.
         seed: What the checks' cases were drawn with.
-        passed: How many TODOs passed.
-        of: How many there are.
+        passed: How many of its lines passed.
+        of: How many could be judged where it was graded.
         versions: Of ``python``, ``torch`` and ``graders``; None for what is not installed.
     """
 
@@ -36,8 +37,8 @@ class HandIn:
 
 def hand_in(unit: str, path: Path, sha256: str, outcomes: list[Outcome], seed: int) -> HandIn:
     """The line for what was graded; its digest was taken before anything of it ran."""
-    passed = sum(outcome.state == "passed" for outcome in outcomes)
-    return HandIn(unit, path.name, sha256, seed, passed, len(outcomes), versions())
+    passed, of = score(outcomes)
+    return HandIn(unit, path.name, sha256, seed, passed, of, versions())
 
 
 def digest(path: Path, files: tuple[str, ...] = ()) -> str:

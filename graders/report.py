@@ -51,6 +51,12 @@ def total(outcomes: list[Outcome]) -> str:
     return f"{text}. Go on with TODO {left[0]}." if left else f"{text}."
 
 
+def score(outcomes: Iterable[Outcome]) -> tuple[int, int]:
+    """How many passed, of how many that could be judged: what needs a GPU costs nobody a point."""
+    judged = [outcome for outcome in outcomes if outcome.state != "cannot be judged here"]
+    return sum(outcome.state == "passed" for outcome in judged), len(judged)
+
+
 def passed(outcomes: list[Outcome]) -> bool:
     """Whether everything passes that this machine can judge."""
     states = {outcome.state for outcome in outcomes}
