@@ -47,8 +47,6 @@ COMMAND = "python -m lesson_site notebook"
 
 MINUTES_PER_BLANK = 1.5
 SECONDS_PER_CELL = 7200
-# What the executed solution printed of a figure's origin in other words, until it runs again.
-PRINTED = {"the middle half of the runs spreads": "the runs spread"}
 
 INCLUDED = re.compile(r'^# --8<-- "(?P<target>[\w/.-]+:[\w-]+)"$', re.MULTILINE)
 RECORDED = re.compile(r"^# RECORDED (?P<names>.+)$", re.MULTILINE)
@@ -281,10 +279,7 @@ def _recorded(match: re.Match[str]) -> str:
     lines = []
     for name in match["names"].split():
         figure = open_store().figure(name)
-        where = figure.source
-        for now, printed in PRINTED.items():
-            where = where.replace(now, printed)
-        value = {"value": figure.value, "text": figure.text, "where": where}
+        value = {"value": figure.value, "text": figure.text, "where": figure.source}
         lines.append(f"    {name!r}: {value if figure.known else None!r},")
     return "\n".join(["RECORDED = {", *lines, "}"])
 
@@ -315,6 +310,19 @@ def _solution(blanks: list[Blank], exercise: str) -> str:
     named = len(own) > 1
     blocks = ["\n".join([f"# {blank.name}"] * named + [*blank.solution]).rstrip() for blank in own]
     return "```python\n" + "\n\n".join(blocks) + "\n```"
+
+
+def minutes(source: Path = SOURCE) -> int:
+    """What the notebook says that it takes to read and to write.
+
+    Raises:
+        NotebookError: If its source can't be used.
+    """
+    text = _read(source)
+    try:
+        return _minutes(text, blanks_of(text))
+    except BlankError as problem:
+        raise NotebookError(f"{source}, {problem}") from None
 
 
 def _minutes(source: str, blanks: list[Blank]) -> int:
@@ -361,7 +369,7 @@ def _smaller(png: str) -> str:
 
 
 def _provenance(folder: Path, seconds: float) -> dict[str, Any]:
-    """Where the notebook ran; the machine's own words are in the file that its last cell wrote."""
+    """Where the notebook ran; the machine's own words are in the file that it wrote."""
     provenance: dict[str, Any] = {
         "date": datetime.date.today().isoformat(),
         "python": platform.python_version(),

@@ -1,8 +1,9 @@
 """Which section of the lesson a page is and how long it takes to read, said under its title.
 
 The estimate comes from the page's Markdown, so that a page and the list of pages always agree.
-``[[minutes:foundations]]`` is the time for all pages of that folder, and
-``[[minutes:foundations/lab]]`` for that page.
+``[[minutes:foundations]]`` is the time for all pages of that folder,
+``[[minutes:foundations/lab]]`` for that page, and ``[[minutes:notebook]]`` what the notebook says
+of itself: its pages show its cells once more, and are no measure of it.
 """
 
 import math
@@ -15,6 +16,7 @@ from markdown import Extension, Markdown
 from markdown.inlinepatterns import InlineProcessor
 from markdown.treeprocessors import Treeprocessor
 
+from lesson_site import notebooks
 from lesson_site.errors import PageError
 from lesson_site.markdown_source import Source, read_yaml
 from lesson_site.numbering import WHOLE, pages_below, section_of, sections
@@ -27,6 +29,7 @@ WORDS_PER_MINUTE = 200
 SECONDS_PER_LINE_OF_CODE = 2
 SECONDS_PER_FIGURE = 15
 
+NOTEBOOK = "notebook"
 MINUTES = r"\[\[minutes:(?P<folder>[\w/-]+)\]\]"
 LINK_TARGET = re.compile(r"\]\([^)]*\)|\{[^}\n]*\}")
 WORD = re.compile(r"\w[\w’'.-]*")
@@ -104,6 +107,10 @@ class Minutes(InlineProcessor):
         data: str,  # noqa: ARG002 - the base class hands it over
     ) -> tuple[etree.Element, int, int]:
         """The words, in an element that names the track."""
+        if m["folder"] == NOTEBOOK:
+            element = etree.Element("span")
+            element.text = in_words(notebooks.minutes())
+            return element, m.start(0), m.end(0)
         pages = pages_of(m["folder"])
         if not pages:
             raise PageError(f"{m[0]}: the navigation has no page in {m['folder']!r}")

@@ -1,13 +1,16 @@
 """The time that a page takes to read, and where it is in its lesson."""
 
+import json
+import re
 from pathlib import Path
 
 import markdown
 import pytest
 
-from lesson_site import reading_time
+from lesson_site import notebooks, reading_time
 from lesson_site.errors import PageError
 from lesson_site.markdown_source import Source
+from lesson_site.notebooks import LEARNER, NotebookError
 from lesson_site.page import Page
 from lesson_site.reading_time import minutes, scale
 
@@ -149,3 +152,25 @@ def test_the_scale_has_one_mark_a_page_and_one_for_here() -> None:
     assert svg.count('class="here"') == 1
     assert svg.count('class="ahead"') == 12
     assert 'aria-hidden="true"' in svg
+
+
+def test_the_notebook_takes_what_it_says_of_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its own estimate has the writing in it; the pages about it repeat its cells."""
+    learner = json.loads(LEARNER.read_text(encoding="utf-8"))
+    said = "".join(learner["cells"][0]["source"])
+
+    html = convert(monkeypatch, "index.md", "In [[minutes:notebook]].")
+
+    [minutes_of_it] = re.findall(r"takes about (\d+) minutes", said)
+    assert f"<span>{minutes_of_it} minutes</span>" in html
+
+
+def test_a_notebook_without_its_source_says_so(tmp_path: Path) -> None:
+    """Missing, or with a blank that has no end."""
+    source = tmp_path / "source.py"
+    with pytest.raises(NotebookError, match="can't read"):
+        notebooks.minutes(source)
+
+    source.write_text("# BLANK 1a: the device\n", encoding="utf-8")
+    with pytest.raises(NotebookError, match=r"source\.py"):
+        notebooks.minutes(source)
