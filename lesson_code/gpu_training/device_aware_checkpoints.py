@@ -1,7 +1,8 @@
 """Checkpoints that cross devices: saved where the training ran, loaded wherever you are.
 
 A checkpoint remembers the device of every tensor in it. ``map_location`` says at loading time where
-the tensors go instead, so the saving side needs no change at all.
+the tensors go instead, so the saving side needs no change at all. The CPU is on every machine, and
+from there model and optimizer bring to the device what belongs there.
 """
 
 import contextlib
@@ -46,8 +47,8 @@ def load_checkpoint(
     path: str | Path, device: torch.device
 ) -> tuple[MNISTClassifier, torch.optim.Adam, int, float]:
     """Load model and optimizer onto ``device``, wherever they were saved."""
-    # True lets tensors and plain values through, and is meant to stop all else.
-    checkpoint = torch.load(path, map_location=device, weights_only=True)
+    # "cpu" is on every machine. True lets tensors and plain values through, and no more.
+    checkpoint = torch.load(path, map_location="cpu", weights_only=True)
 
     model = MNISTClassifier()
     model.to(device)
