@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 import torch
+from torch import nn
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.nn.functional import cross_entropy
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -50,6 +51,23 @@ def test_accelerator_is_named_even_where_none_is() -> None:
     assert "cuda" == str(torch.accelerator.current_accelerator())
     assert torch.accelerator.current_accelerator(check_available=True) is None
     assert not torch.accelerator.is_available()
+
+
+@pytest.mark.parametrize("fused", [False, True])
+def test_a_scaler_refuses_float16_gradients_unless_the_optimizer_is_fused(fused: bool) -> None:
+    """A fused optimizer unscales by itself, in its own kernel."""
+    layer = nn.Linear(4, 4).half()
+    optimizer = torch.optim.Adam(layer.parameters(), fused=fused)
+    scaler = torch.amp.GradScaler("cpu", init_scale=256.0)  # no gradient overflows
+    scaler.scale(layer(torch.ones(2, 4).half()).float().sum()).backward()
+    before = layer.weight.detach().clone()
+
+    if fused:
+        scaler.step(optimizer)
+        assert not torch.equal(before, layer.weight)
+        return
+    with pytest.raises(ValueError, match="Attempting to unscale FP16 gradients"):
+        scaler.step(optimizer)
 
 
 def test_old_amp_module_is_deprecated() -> None:
