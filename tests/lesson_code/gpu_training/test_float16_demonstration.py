@@ -93,6 +93,17 @@ def test_float16_without_a_scaler_stands_still(shrunk: Arms, name: str) -> None:
     assert arm["changed_share"] < 0.01
 
 
+def test_all_float16_learns_once_its_loss_is_scaled(one_thread_here: None, shrunk: Arms) -> None:
+    """A factor on the loss, taken out through the rate, is all that its tiny gradients lack."""
+    factor = demonstration.SHRUNK * demonstration.LOSS_SCALE
+
+    scaled = demonstration.train_arm(demonstration.ARMS["all_float16"], factor, CPU)
+
+    assert scaled.loss == pytest.approx(shrunk["float32"]["loss"], abs=2e-3)
+    assert scaled.accuracy > 0.95
+    assert scaled.zero_share < 0.05
+
+
 def test_losses_and_zeros_are_those_that_were_measured(shrunk: Arms) -> None:
     """The losses of the float32 and the mixed run, and their shares of zero gradients."""
     float32, mixed = shrunk["float32"], shrunk["mixed_precision"]

@@ -80,3 +80,17 @@ def test_small_updates_are_lost_in_float16(capsys: pytest.CaptureFixture[str]) -
     assert half == ["float16", "0.09998", "0.09998", "0.09998"]
     assert single[:3] == ["float32", "0.10000", "0.10001"]
     assert float(single[3]) == pytest.approx(0.2, abs=1e-4)
+
+
+def test_bfloat16_loses_updates_that_float16_keeps() -> None:
+    """It has float32's range and fewer digits: near 1 a step of 0.001 is lost in it alone."""
+    ends = {}
+    for dtype in (torch.float32, torch.float16, torch.bfloat16):
+        weight = torch.tensor(1.0, dtype=dtype)
+        for _ in range(100):
+            weight += 1e-3
+        ends[dtype] = weight.item()
+
+    assert 1.0 == ends[torch.bfloat16]
+    assert 1.05 < ends[torch.float16] < 1.15
+    assert torch.finfo(torch.bfloat16).tiny == torch.finfo(torch.float32).tiny
