@@ -36,6 +36,7 @@ def train_with_the_model_moved(train_loader: Iterable[Batch], epochs: int = 3) -
     criterion = nn.CrossEntropyLoss()
 
     for epoch in range(epochs):
+        model.train()
         total_loss, seen = 0.0, 0
         for images, labels in train_loader:
             optimizer.zero_grad()
@@ -70,6 +71,7 @@ def train_with_the_inputs_moved(train_loader: Iterable[Batch], epochs: int = 3) 
     criterion = nn.CrossEntropyLoss()
 
     for epoch in range(epochs):
+        model.train()
         total_loss, seen = 0.0, 0
         for images, labels in train_loader:
             images = images.to(device)

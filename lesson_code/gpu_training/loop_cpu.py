@@ -28,6 +28,7 @@ def train(train_loader: Iterable[Batch], epochs: int = 3) -> list[float]:
     criterion = nn.CrossEntropyLoss()
 
     for epoch in range(epochs):
+        model.train()
         total_loss, seen = 0.0, 0
         for images, labels in train_loader:
             optimizer.zero_grad()

@@ -169,7 +169,7 @@ def test_lines_to_place_are_those_that_the_other_section_lacks() -> None:
 
     missing = [words(line) for line in check.findall("div[@class='highlight check-missing']/ol/li")]
     assert ["device", "model.", "images"] == [line[:6] for line in missing]
-    assert [[0, 1], [1], [7]] == json.loads(check.get("right", ""))
+    assert [[0, 1], [1], [8]] == json.loads(check.get("right", ""))
     assert ["1", "2", "3"] == [
         reply.get("data-to") for reply in check.findall("details/details/dl/div")
     ]

@@ -5,6 +5,8 @@ import difflib
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import ModuleType
+from typing import ClassVar
 
 import pytest
 import torch
@@ -144,6 +146,38 @@ def test_amp_to_portable_decides_before_and_tells_both_helpers() -> None:
         "scaler = torch.amp.GradScaler(device.type, enabled=use_scaler)",
         "with torch.amp.autocast(device.type, dtype=amp_dtype, enabled=use_amp):",
     ]
+
+
+class Evaluated(loop_cpu.MNISTClassifier):
+    """A classifier that a call of `evaluate` left in evaluation mode; writes down its modes."""
+
+    modes: ClassVar[list[bool]] = []
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.eval()
+
+    def forward(self, images: torch.Tensor) -> torch.Tensor:
+        """Scores (B, 10)."""
+        self.modes.append(self.training)
+        return super().forward(images)
+
+
+@pytest.mark.parametrize("module", [loop_cpu, loop_gpu, loop_amp, loop_portable])
+def test_every_epoch_begins_in_training_mode(
+    module: ModuleType,
+    batches: Batches,
+    without_gpu: None,
+    silenced: None,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Whatever an evaluation left behind, dropout and batch norm train again."""
+    monkeypatch.setattr(module, "MNISTClassifier", Evaluated)
+    monkeypatch.setattr(Evaluated, "modes", [])
+
+    module.train(batches[:2], 1)
+
+    assert [True, True] == Evaluated.modes
 
 
 @pytest.mark.parametrize("name", LOOPS)
