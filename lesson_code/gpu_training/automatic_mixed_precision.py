@@ -11,6 +11,24 @@ from lesson_code.devices import choose_device
 from lesson_code.models import MNISTClassifier
 
 
+# --8<-- [start:clipped_step]
+def clipped_step(
+    loss: torch.Tensor,
+    model: nn.Module,
+    optimizer: torch.optim.Optimizer,
+    scaler: torch.amp.GradScaler,
+) -> None:
+    """The end of a training step whose gradients are clipped to a length of 1."""
+    scaler.scale(loss).backward()
+    scaler.unscale_(optimizer)  # the true size first, then the limit
+    nn.utils.clip_grad_norm_(model.parameters(), max_norm=1.0)
+    scaler.step(optimizer)  # does not divide a second time
+    scaler.update()
+
+
+# --8<-- [end:clipped_step]
+
+
 def formats_in_one_step(device: torch.device, use_amp: bool) -> dict[str, torch.dtype]:
     """Train on one batch and note the format of everything that takes part."""
     model = MNISTClassifier().to(device)

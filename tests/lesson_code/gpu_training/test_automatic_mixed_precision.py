@@ -98,14 +98,69 @@ def test_adam_hides_that_scaled_gradients_were_clipped(
         optimize.zero_grad()
         loss = cross_entropy(model(features), labels)
         losses.append(loss.item())
-        scaler.scale(loss).backward()
         if unscaled:
-            scaler.unscale_(optimize)
+            automatic.clipped_step(loss, model, optimize, scaler)
+            continue
+        scaler.scale(loss).backward()
         clip_grad_norm_(model.parameters(), max_norm=1.0)
         scaler.step(optimize)
         scaler.update()
 
     assert least <= losses[-1] / losses[0] <= most
+
+
+def test_a_clipped_step_is_that_of_a_loop_without_a_scaler() -> None:
+    """The limit is asked of the true gradients, and they are divided by the scale once."""
+    [(features, labels)] = made_up_batches([64])
+    plain, scaled = made_up_model(), made_up_model()
+    scaled.load_state_dict(plain.state_dict())
+    optimizer = torch.optim.SGD(plain.parameters(), lr=0.1)
+    (100 * cross_entropy(plain(features), labels)).backward()
+    length = clip_grad_norm_(plain.parameters(), max_norm=1.0)
+    optimizer.step()
+
+    automatic.clipped_step(
+        100 * cross_entropy(scaled(features), labels),
+        scaled,
+        torch.optim.SGD(scaled.parameters(), lr=0.1),
+        torch.amp.GradScaler("cpu", init_scale=1024.0),
+    )
+
+    assert 1.0 < length
+    for expected, found in zip(plain.parameters(), scaled.parameters(), strict=True):
+        torch.testing.assert_close(found, expected)
+
+
+@pytest.mark.parametrize(("weights", "least", "most"), [(1e5, 0.6, 1.0), (1e8, 0.05, 0.15)])
+def test_adam_slows_down_in_a_large_model_whose_scaled_gradients_were_clipped(
+    weights: float, least: float, most: float
+) -> None:
+    """Of a length of 1, spread over all weights and divided by the scale, epsilon is left."""
+    weight = nn.Parameter(torch.zeros(1000))
+    optimizer = torch.optim.Adam([weight], lr=1e-3)
+    generator = torch.Generator().manual_seed(0)
+    weight.grad = torch.randn(1000, generator=generator) / weights**0.5 / 2**16
+
+    optimizer.step()
+
+    assert least < weight.detach().abs().mean().item() / 1e-3 < most
+
+
+@pytest.mark.parametrize(("fused", "asked"), [(False, 1), (True, 0)])
+def test_a_scaler_asks_the_device_once_a_step_unless_the_optimizer_is_fused(
+    monkeypatch: pytest.MonkeyPatch, fused: bool, asked: int
+) -> None:
+    """Whether all gradients are finite is a number that Python waits for."""
+    layer, scaler = nn.Linear(4, 2), torch.amp.GradScaler("cpu")
+    optimizer = torch.optim.SGD(layer.parameters(), lr=0.1, fused=fused)
+    scaler.scale(layer(torch.rand(3, 4)).sum()).backward()
+    item, asks = torch.Tensor.item, list[int]()
+    monkeypatch.setattr(torch.Tensor, "item", lambda self: asks.append(1) or item(self))
+
+    scaler.step(optimizer)
+    scaler.update()
+
+    assert asked == len(asks)
 
 
 def test_outputs_reach_numpy_without_their_graph_and_in_a_format_that_it_has() -> None:
