@@ -50,12 +50,14 @@ def test_a_gpu_is_named_in_the_place_of_meta(capsys: pytest.CaptureFixture[str])
 
 
 def test_a_tensor_that_is_there_already_is_not_copied() -> None:
-    """`.to` gives back the same object when nothing changes."""
+    """`.to` gives back the same object when nothing changes, so a change in place shows in it."""
     images = torch.rand(2, 1, 28, 28)
 
     moved = images.to("cpu")
+    moved.zero_()
 
     assert moved is images
+    assert 0 == images.count_nonzero()
 
 
 def test_parameters_keep_their_identity_when_a_model_is_changed() -> None:
@@ -67,6 +69,16 @@ def test_parameters_keep_their_identity_when_a_model_is_changed() -> None:
 
     assert all(old is new for old, new in zip(before, model.parameters(), strict=True))
     assert {parameter.dtype for parameter in before} == {torch.float64}
+
+
+def test_not_every_optimizer_waits_for_its_first_step_to_make_its_memory() -> None:
+    """Adagrad makes it at once, on the device where the parameters are then; Adam does not."""
+    parameters = list(MNISTClassifier().parameters())
+
+    adagrad, adam = torch.optim.Adagrad(parameters), torch.optim.Adam(parameters)
+
+    assert {"cpu"} == {adagrad.state[parameter]["sum"].device.type for parameter in parameters}
+    assert 0 == len(adam.state)
 
 
 def test_one_move_of_four_is_lost() -> None:
