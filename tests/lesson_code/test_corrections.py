@@ -164,6 +164,17 @@ def test_the_backward_pass_runs_operations_that_python_does_not_call() -> None:
     assert watch.operations > 10
 
 
+def test_a_convolution_with_a_stride_skips_pixels() -> None:
+    """Each weight is multiplied once at every position of the output, not at every pixel."""
+    images = torch.rand(1, 32, 28, 28)
+    layer = torch.nn.Conv2d(32, 64, 3, stride=2, padding=1, bias=False)
+    with FlopCounterMode(display=False) as arithmetic:
+        outputs = layer(images)
+
+    uses = arithmetic.get_total_flops() / 2 / layer.weight.numel()
+    assert 14 * 14 == uses == outputs[0, 0].numel() < images[0, 0].numel()
+
+
 def test_images_can_be_prepared_on_a_gpu() -> None:
     """A batch of bytes that is there already is normalised there, as `as_tensors` does it."""
     with FakeTensorMode():
