@@ -137,6 +137,12 @@ def activation_memory(regime: Regime, recompute: Recompute, batch: int) -> int:
     return activation_bytes(regime, recompute, batch, GPT2_XL)
 
 
+def score_share(regime: Regime) -> float:
+    """The part of the activations that is attention scores. Errors: as ``activation_bytes``."""
+    whole, without = (activation_memory(regime, kept, 1) for kept in ("none", "selective"))
+    return 1 - without / whole
+
+
 def activation_saving(regime: Regime, every: int) -> float:
     """How many times less waits with checkpoints. Errors: as ``segmented_activation_bytes``."""
     kept = segmented_activation_bytes(regime, every, 1, GPT2_XL)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import astuple, replace
 from functools import partial
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 import torch
@@ -387,6 +387,28 @@ def same_layer(block: nn.Module) -> nn.Module:
         }
     )
     return layer.eval()
+
+
+def test_pytorchs_own_layers_call_fused_attention(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In training as well, an encoder's once and a decoder's twice; ours of ``none`` never."""
+    calls = []
+    plain = nn.functional.scaled_dot_product_attention
+
+    def counted(*args: torch.Tensor, **options: Any) -> torch.Tensor:
+        calls.append(args)
+        return plain(*args, **options)
+
+    monkeypatch.setattr(nn.functional, "scaled_dot_product_attention", counted)
+    x = torch.randn(1, 3, 8)
+    nn.TransformerEncoderLayer(8, 2, 8)(x)
+    nn.TransformerDecoderLayer(8, 2, 8)(x, x)
+    tokens = torch.zeros(1, 3, dtype=torch.int64)
+
+    assert 3 == len(calls)
+    for recompute, more in (("none", 0), ("selective", TINY.layers)):
+        calls.clear()
+        build(TINY, "fp32", torch.device("cpu"), recompute)(tokens)
+        assert more == len(calls)
 
 
 def test_weights_start_small_and_biases_at_zero() -> None:

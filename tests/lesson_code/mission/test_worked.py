@@ -56,6 +56,7 @@ def test_checkpoints_save_more_than_four_times_up_to_every_eighth_layer(regime: 
         (16.447, worked.activation_saving("zero_mixed", 1)),
         (9.178, worked.activation_saving("zero_mixed", 4)),
         (0.3178, worked.recompute_cost()),
+        (0.7269, worked.score_share("autocast")),
         (3.884, worked.batch_of_chapter_activations()),
         (7.1773e9, worked.fused_step_memory()),
         (39.63, worked.gain_points("utilisation")),
