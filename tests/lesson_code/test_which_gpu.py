@@ -56,6 +56,27 @@ def test_another_makers_gpu_is_named(finds: pytest.MonkeyPatch, kind: str) -> No
     assert "float32" in found
 
 
+def test_a_build_without_cuda_names_no_card(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that a Mac, whose accelerator is there, fails at the name."""
+    if torch.cuda.is_initialized():
+        pytest.skip("a GPU has been found already")
+    monkeypatch.delattr(torch._C, "_cuda_getDeviceCount", raising=False)
+
+    with pytest.raises(AssertionError, match="not compiled with CUDA"):
+        torch.cuda.get_device_name()
+
+
+def test_the_build_for_cuda_12_6_alone_has_code_for_old_cards_and_none_for_blackwell() -> None:
+    """By the list from which PyTorch tells what to install; 10.0 and 12.0 are Blackwell."""
+    builds = getattr(torch.cuda, "PYTORCH_RELEASES_CODE_CC", {})
+    if "12.6" not in builds:
+        pytest.skip("this PyTorch knows no build for CUDA 12.6")
+    codes = {build: machines["x86_64"] for build, machines in builds.items()}
+
+    assert ["12.6"] == [build for build, code in codes.items() if min(code) < 75]
+    assert ["12.6"] == [build for build, code in codes.items() if max(code) < 100]
+
+
 @pytest.mark.parametrize(("generation", "expected"), [(7, "float16"), (9, "bfloat16")])
 def test_each_card_has_a_line(finds: pytest.MonkeyPatch, generation: int, expected: str) -> None:
     """Its name and memory, and at the end the format of mixed precision."""
