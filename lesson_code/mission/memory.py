@@ -2,8 +2,8 @@
 
 Not in it: the CUDA context, libraries' workspaces, rounding and fragmentation of the allocator, the
 layer that full recomputation has open late in backward, the token embedding's gradient while its
-two halves are added, and temporaries of multi-tensor optimizers. The gradients of the logits count
-for the peak of a step and for no part of the ledger.
+two halves are added, logits that a name in the loop holds, and temporaries of multi-tensor
+optimizers. The gradients of the logits count for the peak of a step and for no part of the ledger.
 """
 
 from typing import Literal

@@ -245,6 +245,26 @@ def test_two_gradients_as_wide_as_the_logits_meet_early_in_backward(
     assert predicted == pytest.approx(alive.most - after_forward, rel=1e-3)
 
 
+def test_logits_that_a_name_holds_are_there_at_the_fullest_moment() -> None:
+    """One tensor more in float32 than where the name is deleted before backward."""
+    config = replace(gpt2.GPT2_SMALL, layers=2)
+
+    def fullest(held: bool) -> int:
+        with FakeTensorMode(), Alive() as alive:
+            model = gpt2.build(config, "fp32", torch.device("cpu"))
+            tokens = torch.zeros(2, config.context, dtype=torch.int64)
+            logits = model(tokens)
+            loss = nn.functional.cross_entropy(logits.flatten(0, 1), tokens.flatten())
+            if not held:
+                del logits
+            alive.most = 0
+            loss.backward()
+        return alive.most
+
+    size = 4 * 2 * config.context * config.vocabulary
+    assert size == pytest.approx(fullest(held=True) - fullest(held=False), rel=1e-3)
+
+
 def test_on_the_cpu_dropout_keeps_wider_masks() -> None:
     """Real tensors, 54 bytes for each value by the formula and 6.4 more, all explained."""
     length, batch, width, heads = 256, 2, 320, 5
@@ -314,7 +334,7 @@ def test_static_bytes_are_what_a_step_leaves(regime: gpt2.Regime, optimizer: Opt
 def test_adams_temporaries_are_one_copy_of_the_parameters_unless_it_is_fused(
     way: str, copies: int
 ) -> None:
-    """On a GPU ``foreach`` is the default; a whole step of the XL is a quarter more with it."""
+    """On a GPU ``foreach`` is the default; a quarter of what the XL's parameters are there with."""
     with FakeTensorMode(), torch.device("cuda"):
         model = nn.Sequential(*(nn.Linear(256, 256, bias=False) for _ in range(8)))
         optimizer = torch.optim.Adam(model.parameters(), **{way: True})

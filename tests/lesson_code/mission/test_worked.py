@@ -39,6 +39,19 @@ def test_counts_are_exact(expected: int, found: int) -> None:
     assert expected == found
 
 
+@pytest.mark.parametrize(("regime", "batch"), [("fp32", 13), ("autocast", 14)])
+def test_adams_temporaries_cost_up_to_a_quarter_and_with_more_texts_nothing(
+    regime: Regime, batch: int
+) -> None:
+    """Beside the model's peak, each layer recomputed; at 16 texts and more it is the same."""
+    step = worked.static_memory(regime, "adam") + worked.ledger_part("params", regime)
+    peaks = [step_peak_bytes(regime, "adam", "full", texts) for texts in range(1, 65)]
+    added = [max(step / peak, 1) - 1 for peak in peaks]
+
+    assert 0.25 == pytest.approx(added[0]) == pytest.approx(max(added))
+    assert [True] * batch + [False] * (64 - batch) == [more > 0 for more in added]
+
+
 @pytest.mark.parametrize("regime", REGIMES)
 def test_checkpoints_save_more_than_four_times_up_to_every_eighth_layer(regime: Regime) -> None:
     """From every twelfth on they save less, and at no interval exactly four times."""

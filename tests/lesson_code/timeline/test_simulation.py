@@ -47,6 +47,18 @@ def test_workers_share_the_loading() -> None:
     assert [0, 1, 2, 3] == [lane(run, "loader", step)[0].row for step in range(4)]
 
 
+@pytest.mark.parametrize("reads_loss", [False, True])
+def test_python_waits_for_a_batch_while_the_gpu_is_at_work(reads_loss: bool) -> None:
+    """So that both shares exceed the whole, unless each step waits for the GPU by itself."""
+    loop = Loop(KERNELS, launch=0.1, load=14.0, workers=2, copy=0.1, answer=0.1, pinned=True)
+    run = simulate(replace(loop, reads_loss=reads_loss))
+    steady = [block for step in range(40, 60) for block in lane(run, "python", step)]
+    waiting = sum(block.seconds for block in steady if block.kind == "batch") / (20 * run.period)
+
+    assert waiting > 0
+    assert reads_loss == (waiting + run.busy <= 1)
+
+
 def test_a_worker_prepares_two_batches_ahead_and_no_more() -> None:
     """It begins its fourth batch when Python has taken its second."""
     run = simulate(replace(SMALL, load=10.0, workers=1, launch=1000.0))
