@@ -101,10 +101,8 @@ def process_group(device: torch.device, **meeting: Any) -> Iterator[None]:
         if loopback := LOOPBACKS.get(sys.platform):  # they share a machine
             os.environ.setdefault("GLOO_SOCKET_IFNAME", loopback)
         dist.init_process_group("gloo", **meeting)
-    try:
-        yield
-    finally:
-        dist.destroy_process_group()
+    yield
+    dist.destroy_process_group()  # not after an error: on GPUs it may wait for ever then
 
 
 # --8<-- [end:process_group]

@@ -328,6 +328,49 @@ def test_on_the_cpu_they_meet_on_the_loopback_where_its_name_is_known(
         assert interface == environment.get("GLOO_SOCKET_IFNAME")
 
 
+def test_the_group_is_left_only_if_all_went_well(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With NCCL, leaving waits for exchanges that will never end, and hides the error."""
+    left = []
+    monkeypatch.setattr(dist, "init_process_group", lambda *_: None)
+    monkeypatch.setattr(dist, "destroy_process_group", lambda: left.append("left"))
+
+    with pytest.raises(ZeroDivisionError), data_parallel.process_group(CPU):
+        raise ZeroDivisionError
+    assert [] == left
+
+    with data_parallel.process_group(CPU):
+        pass
+    assert ["left"] == left
+
+
+FAILING = """
+import sys
+from unittest.mock import patch
+from lesson_code.lab import data_parallel
+
+def train(options, device):
+    if data_parallel.dist.get_rank() == 1:
+        raise ValueError("rank 1 has run out of memory")
+    return []
+
+with patch.object(data_parallel, "train", train):
+    sys.exit(data_parallel.main([]))
+"""
+
+
+def test_torchrun_notices_a_process_that_ends_with_an_error(tmp_path: Path, warm: Parent) -> None:
+    """Rank 0 waits in an exchange; rank 1 prints its error and ends, and then all do."""
+    script = tmp_path / "failing.py"
+    script.write_text(FAILING, encoding="utf-8")
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}
+    environment["PYTHONPATH"] = str(REPOSITORY)
+
+    ran = warm.run([*TORCHRUN, "--nproc-per-node=2", str(script)], REPOSITORY, environment)
+
+    assert 0 != ran.returncode
+    assert "ValueError: rank 1 has run out of memory" in ran.stderr
+
+
 def test_a_chosen_interface_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     """Who has named an interface keeps it."""
     monkeypatch.setenv("GLOO_SOCKET_IFNAME", "eth0")
