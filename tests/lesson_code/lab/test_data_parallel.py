@@ -11,6 +11,7 @@ import pytest
 import torch
 import torch.distributed as dist
 from torch import nn
+from torch.distributed import constants
 from torch.nn.parallel import DistributedDataParallel
 
 from lesson_code.accounting import linear_layers_bytes, ring_all_reduce_bytes
@@ -35,6 +36,7 @@ from dataclasses import replace
 from torch.multiprocessing.spawn import start_processes
 from torch.nn.parallel import DistributedDataParallel
 from unittest.mock import patch
+from lesson_code.lab import data_parallel
 from lesson_code.lab.data_parallel import Options, distance, in_processes, process_group
 warnings.simplefilter("ignore")
 torch.set_num_threads(1)
@@ -99,6 +101,21 @@ even = replace(small, samples=64)
 found["norms"] = {norm: apart(replace(even, norm=norm)) for norm in ("none", "layer", "batch")}
 with patch.object(torch.nn, "BatchNorm1d", Shared):
     found["norms"]["shared"] = apart(replace(even, norm="batch"))
+
+digits, classifier = data_parallel.synthetic_digits, data_parallel.classifier
+def double_digits(*counts):
+    return [t.double() if t.is_floating_point() else t for t in digits(*counts)]
+
+def adam(parameters, lr):
+    return torch.optim.Adam(parameters, lr=0.001)
+
+with patch.object(torch.optim, "SGD", adam):
+    found["adam"] = {"float32": apart(even)}
+    with (
+        patch.object(data_parallel, "synthetic_digits", double_digits),
+        patch.object(data_parallel, "classifier", lambda norm: classifier(norm).double()),
+    ):
+        found["adam"]["float64"] = apart(even)
 print(json.dumps(found))
 """
 
@@ -168,6 +185,41 @@ def test_two_processes_do_as_one_where_each_sample_is_looked_at_alone(
 
     assert max(norms["none"], norms["layer"], norms["shared"]) <= 1e-6
     assert norms["batch"] > 1e-3
+
+
+def test_adam_makes_more_of_rounding_and_float64_less(forgetting: dict[str, Any]) -> None:
+    """A right run with Adam is further than the limit for SGD from one process, in float32."""
+    assert 1e-6 < forgetting["adam"]["float32"] < 1e-3
+    assert forgetting["adam"]["float64"] < 1e-12
+
+
+def test_an_unused_parameter_stops_the_next_step_unless_it_is_looked_for(tmp_path: Path) -> None:
+    """Its gradient never comes, so the exchange of the first step is never complete."""
+
+    class Skips(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.used, self.skipped = nn.Linear(2, 1), nn.Linear(2, 1)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return self.used(x)
+
+    meeting, x = f"file://{tmp_path}/meeting", torch.ones(1, 2)
+    with data_parallel.process_group(CPU, init_method=meeting, rank=0, world_size=1):
+        looks = DistributedDataParallel(Skips(), find_unused_parameters=True)
+        for _ in range(2):
+            looks(x).sum().backward()
+        model = DistributedDataParallel(Skips())
+        model(x).sum().backward()
+        with pytest.raises(RuntimeError, match="Expected to have finished reduction in the prior"):
+            model(x)
+
+
+def test_a_group_waits_for_half_an_hour_with_gloo_and_for_ten_minutes_with_nccl() -> None:
+    """PyTorch's defaults, if nobody says another timeout."""
+    assert 30 * 60 == constants.default_pg_timeout.total_seconds()
+    if nccl := constants.default_pg_nccl_timeout:  # a build for CPUs has none
+        assert 10 * 60 == nccl.total_seconds()
 
 
 def test_sync_batch_norm_takes_the_place_of_batch_norm_and_refuses_the_cpu(tmp_path: Path) -> None:
