@@ -39,7 +39,7 @@ FAMILIES = tuple(
     )
     for device, ways in (("cpu", ("eager", "compiled")), ("cuda", tuple(WORDS)))
 )
-NEEDS = ("compiled_step",)
+NEEDS = ("compiled_step", "copies")
 ENTRIES = names_of(FAMILIES)
 
 
