@@ -1,7 +1,7 @@
 """Is an operation fit to stand for relu(x · y + x) in training?
 
 TRITON_INTERPRET=1 python -m lesson_code.lab.fused_check            # those of the lesson
-TRITON_INTERPRET=1 python -m lesson_code.lab.fused_check my_own.py  # the function `fused` in it
+TRITON_INTERPRET=1 python -m lesson_code.lab.fused_check my_own.py  # the operation `fused` in it
 """
 
 import argparse
@@ -57,6 +57,9 @@ def examine(fused: Operation, device: torch.device) -> float:
 
     compiled = torch.compile(fused, backend="aot_eager", fullgraph=True)
     require(torch.equal(result, compiled(x, y)), "the same when compiled", "another", "look again")
+    kind = type(fused).__name__
+    registered = isinstance(fused, (torch.library.CustomOpDef, torch._ops.OpOverload))
+    require(registered, "a registered operation", f"a {kind}", "give the kernel to operation()")
     return difference
 
 
@@ -67,7 +70,7 @@ def main(arguments: list[str] | None = None) -> int:
         0 if all is well, 1 if an operation is wrong, 2 if there is none to examine.
     """
     parser = argparse.ArgumentParser(prog="python -m lesson_code.lab.fused_check")
-    parser.add_argument("file", type=Path, nargs="?", help="yours, with a function fused(x, y)")
+    parser.add_argument("file", type=Path, nargs="?", help="yours, with an operation fused(x, y)")
     file = parser.parse_args(arguments).file
     device = choose_device()
     if file is None:
@@ -84,7 +87,7 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"error: {problem}", file=sys.stderr)
         return 2
     except AttributeError:
-        print(f"error: {file.name} defines no function fused", file=sys.stderr)
+        print(f"error: {file.name} defines no operation fused", file=sys.stderr)
         return 2
     return 0 if told(file.name, lambda: fused, device) else 1
 

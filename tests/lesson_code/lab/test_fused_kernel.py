@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 import torch
+from torch.testing._internal.optests import OpCheckError
 
 from graders.checks import WrongAnswerError
 from lesson_code.lab import fused_check, fused_kernel
@@ -19,11 +20,12 @@ from tests.building import REPOSITORY
 from tests.warm import Parent
 
 CPU = torch.device("cpu")
-NO_TRITON = "Triton is not installed; PyTorch's builds for CPUs come without it"
+NO_TRITON = "Triton is not installed; PyTorch's builds for GPUs on Linux have it"
 INTERPRETED = """
 import warnings
 warnings.simplefilter("ignore")
 import torch
+from torch.testing._internal.optests import OpCheckError
 from lesson_code.lab.fused_check import examine
 from lesson_code.lab.fused_kernel import fused_triton, in_pytorch
 torch.set_num_threads(1)
@@ -225,19 +227,38 @@ def test_what_is_not_registered_is_told_in_one_line(
 
 def test_a_file_of_ones_own_is_examined(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The command grades the function `fused` of a file."""
-    right, wrong, empty = (tmp_path / f"{name}.py" for name in ("right", "wrong", "empty"))
+    names = ("right", "wrong", "unregistered", "empty")
+    right, wrong, unregistered, empty = (tmp_path / f"{name}.py" for name in names)
     right.write_text("from lesson_code.lab.fused_kernel import fused_pytorch as fused\n")
     wrong.write_text("def fused(x, y):\n    return (x * y + x).abs()\n")
+    unregistered.write_text("from lesson_code.lab.fused_kernel import in_pytorch as fused\n")
     empty.write_text("")
 
-    ends = [fused_check.main([str(path)]) for path in (right, wrong, empty)]
+    ends = [fused_check.main([str(path)]) for path in (right, wrong, unregistered, empty)]
 
     said = capsys.readouterr()
-    assert [0, 1, 2] == ends
+    assert [0, 1, 1, 2] == ends
     assert "right.py: PASS, largest difference to PyTorch 0\n" in said.out
     assert "wrong.py: FAIL: expected the values of PyTorch, got" in said.out
-    assert "empty.py defines no function fused" in said.err
+    assert "unregistered.py: FAIL: expected a registered operation, got a function" in said.out
+    assert "empty.py defines no operation fused" in said.err
     assert 2 == fused_check.main([str(tmp_path / "missing.py")])
+
+
+@pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor that is not a leaf")
+def test_pytorchs_examiner_wants_inputs_with_a_gradient_and_compares_none() -> None:
+    """It finds a derivative that is missing, if it is told to look, and none that is wrong."""
+    wrong, missing = without_plus_one(), without_derivative()
+    torch.library.register_fake("lesson::untaught", fused_kernel.like_x)
+    plain = torch.randn(2, 3, 4).unbind()
+    trained = [tensor.clone().requires_grad_() for tensor in plain]
+
+    assert {"SUCCESS"} == set(torch.library.opcheck(missing, plain).values())
+    assert {"SUCCESS"} == set(torch.library.opcheck(wrong, trained).values())
+    with pytest.raises(OpCheckError, match="register_autograd"):
+        torch.library.opcheck(missing, trained)
+    with pytest.raises(ValueError, match="op must be instance of"):
+        torch.library.opcheck(in_pytorch, plain)
 
 
 def test_all_that_cannot_run_here_says_why(
