@@ -42,8 +42,8 @@ FORMATS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
 def product_error(name: str, scale: float = 1.0, n: int = 1024) -> float:
     """Largest error of an n x n product whose inputs are rounded, relative to the mean result.
 
-    Sums are float32 in every format, as in a tensor core. Infinite, if the format can't store
-    the result.
+    Sums are float32 in every format, as in a tensor core. Infinite, if the result is too large
+    for the format.
     """
     generator = torch.Generator().manual_seed(0)
     a, b = (scale * torch.randn(n, n, generator=generator) for _ in range(2))
@@ -68,6 +68,13 @@ def print_errors() -> dict[str, dict[str, float]]:
         large = f"{errors['large']:.1e}" if math.isfinite(errors["large"]) else "overflow"
         print(f"{name:10}{errors['ones']:>12.1e}{large:>16}")
     return {name.lower(): {"ones": errors["ones"]} for name, errors in found.items()}
+
+
+def print_small_errors() -> None:
+    """The error of each format with fewer bits than float32, for numbers around a millionth."""
+    print(f"{'inputs':10}{'around 0.000001':>18}")
+    for name in ("TF32", "float16", "bfloat16"):
+        print(f"{name:10}{product_error(name, scale=1e-6):>18.1e}")
 
 
 # --8<-- [start:switches]
@@ -115,6 +122,15 @@ def print_switches() -> dict[str, str]:
 
 
 # --8<-- [start:mixed]
+def overrule_the_new_switch() -> str:
+    """Forbid TF32 in products with the new switch, then use an old one: what holds."""
+    with float32_precision("ieee"):
+        torch.set_float32_matmul_precision("high")  # as a library might
+        holds = tf32_switches()["matrix products"]
+        torch.set_float32_matmul_precision("highest")
+    return holds
+
+
 def mix_the_switches() -> list[str]:
     """Set the new switch, then ask the old ones: the errors, by name."""
     errors = []
@@ -134,5 +150,6 @@ def mix_the_switches() -> list[str]:
 
 
 def print_mixed() -> None:
-    """What the old questions answer after the new switch was used."""
-    print(*mix_the_switches(), sep="\n")
+    """What holds after both kinds were used, and what the old questions answer."""
+    print("ieee, then high:", overrule_the_new_switch())
+    print("old questions:  ", *mix_the_switches())

@@ -2,7 +2,10 @@
 
 import contextlib
 import math
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,6 +16,7 @@ from lesson_code.lab.tf32 import (
     FORMATS,
     float32_precision,
     mix_the_switches,
+    overrule_the_new_switch,
     print_switches,
     product_error,
     tf32_switches,
@@ -80,6 +84,43 @@ def test_the_switches_are_put_back() -> None:
 
     assert {"ieee"} == set(inside.values())
     assert before == tf32_switches()
+
+
+def test_float16_loses_bits_of_small_numbers_without_an_overflow() -> None:
+    """Below its smallest normal number; TF32 and bfloat16 have float32's range."""
+    errors = {name: product_error(name, scale=1e-6, n=256) for name in FORMATS}
+
+    assert 6e-5 < torch.finfo(torch.float16).smallest_normal < 6.2e-5
+    assert errors["TF32"] < 0.01 < errors["bfloat16"] < 0.03 < 0.1 < errors["float16"] < math.inf
+
+
+def test_whoever_sets_last_wins_and_nothing_warns(recwarn: pytest.WarningsRecorder) -> None:
+    """An old switch overrules the new one, and all is put back."""
+    before = tf32_switches(), torch.get_float32_matmul_precision()
+
+    assert "tf32" == overrule_the_new_switch()
+    assert before == (tf32_switches(), torch.get_float32_matmul_precision())
+    assert [] == list(recwarn)
+
+
+@pytest.mark.parametrize(
+    ("variable", "expected"),
+    [("TORCH_ALLOW_TF32_CUBLAS_OVERRIDE=1", "tf32"), ("NVIDIA_TF32_OVERRIDE=0", "none")],
+)
+def test_the_switch_shows_one_of_two_variables(variable: str, expected: str) -> None:
+    """PyTorch reads its own when it starts; the other is for NVIDIA's libraries alone."""
+    name, _, value = variable.partition("=")
+    program = "import torch; print(torch.backends.cuda.matmul.fp32_precision)"
+
+    ran = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, name: value},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert expected == ran.stdout.strip()
 
 
 def test_old_questions_fail_after_the_new_switch() -> None:
