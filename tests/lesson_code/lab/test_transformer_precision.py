@@ -45,6 +45,45 @@ def test_eleven_is_the_last_score_that_survives() -> None:
     assert torch.tensor(12.0, dtype=torch.float16).exp().isinf()
 
 
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float32])
+def test_a_wider_range_moves_the_limit_of_the_exponential(dtype: torch.dtype) -> None:
+    """To 88.7, and a score of 100 is NaN in these formats too unless the largest is subtracted."""
+    scores = torch.tensor([100.0, 98.0, 0.0], dtype=dtype)
+
+    assert 88.7 == pytest.approx(math.log(torch.finfo(dtype).max), abs=0.05)
+    assert softmax_by_hand(scores).isnan().any()
+    assert softmax_shifted(scores).isfinite().all()
+
+
+def test_attention_in_one_call_holds_out_where_scaling_first_does_not() -> None:
+    """Its scores are float32."""
+    for size in (100.0, 300.0):
+        finite = {way: bool(f(*large_inputs(size)).isfinite().all()) for way, f in WAYS.items()}
+
+        assert [False, False, True] == list(finite.values())
+
+
+def test_the_small_encoder_learns_in_float16_without_a_scaler(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Though some gradients are 0, and others where float16 ends."""
+    seen = []
+
+    def step(self: torch.optim.Adam, _: object = None) -> None:
+        every = torch.cat([p.grad.flatten().abs() for p in self.param_groups[0]["params"]])
+        seen.append((int((every == 0).sum()), every[every > 0].min().item()))
+        adam_step(self)
+
+    adam_step = torch.optim.Adam.step
+    monkeypatch.setattr(torch.optim.Adam, "step", step)
+    scaler = torch.amp.GradScaler("cpu", enabled=False)
+    monkeypatch.setattr(torch.amp, "GradScaler", lambda *_, **__: scaler)
+
+    assert train_reverser(torch.float16)[-1] < 0.1
+    assert all(smallest < 1e-6 for _, smallest in seen)
+    assert any(zeros for zeros, _ in seen)
+
+
 @pytest.mark.parametrize(("way", "finite"), list(zip(WAYS, (False, True, True), strict=True)))
 def test_large_scores_overflow_unless_scaled_first(way: str, finite: bool) -> None:
     """The same numbers are finite when the queries are scaled before the product."""
@@ -102,6 +141,19 @@ def test_a_sequence_left_out_of_the_loss_still_spoils_the_weights() -> None:
 
     assert output[1].isnan().all()
     assert gradient.isnan().all()
+
+
+def test_masked_fill_keeps_nan_from_queries_and_keys() -> None:
+    """The layers of values and output get NaN from a masked row that the loss leaves out."""
+    torch.manual_seed(0)
+    x, padding = torch.randn(2, 5, 4), torch.zeros(2, 1, 5, dtype=torch.bool)
+    padding[1] = True
+    query, key, value, out = (nn.Linear(4, 4) for _ in range(4))
+    scores = (query(x) @ key(x).transpose(-2, -1) / 2).masked_fill(padding, -math.inf)
+    out(scores.softmax(-1) @ value(x))[0].square().mean().backward()
+
+    spoilt = [bool(part.weight.grad.isnan().any()) for part in (query, key, value, out)]
+    assert [False, False, True, True] == spoilt
 
 
 def test_two_masks_keep_the_weights_finite() -> None:
