@@ -139,6 +139,32 @@ def test_the_page_s_solution_passes(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "5 of 5 passed." in capsys.readouterr().out
 
 
+def test_the_random_state_may_be_saved_like_the_inputs(tmp_path: Path) -> None:
+    """Its bytes are no result of a block."""
+    changes = (
+        ("        ctx.random_state = torch.get_rng_state()\n", ""),
+        ("save_for_backward(*inputs)", "save_for_backward(torch.get_rng_state(), *inputs)"),
+        (
+            "        inputs = [x.detach()",
+            "        state, *saved = ctx.saved_tensors\n        inputs = [x.detach()",
+        ),
+        ("for x in ctx.saved_tensors]", "for x in saved]"),
+        ("set_rng_state(ctx.random_state)", "set_rng_state(state)"),
+    )
+
+    assert 0 == main([str(answer(tmp_path, *changes))])
+
+
+def test_pytorch_s_checkpoint_passes(tmp_path: Path) -> None:
+    """The checks look at what comes out."""
+    change = ("Recomputed.apply(run, *inputs)", "ours(run, *inputs, use_reentrant=False)")
+    file = answer(tmp_path, change)
+    code = file.read_text(encoding="utf-8")
+    file.write_text("from torch.utils.checkpoint import checkpoint as ours\n" + code)
+
+    assert 0 == main([str(file)])
+
+
 WRONG = {
     "no random state": (("            torch.set_rng_state(ctx.random_state)\n", ""), "3", "the"),
     "generator not put back": (

@@ -4,7 +4,10 @@ from functools import cache, partial
 
 import pytest
 import torch
+from torch import nn
+from torch.utils.checkpoint import checkpoint
 from torch.utils.flop_counter import FlopCounterMode
+from torchvision.models.resnet import Bottleneck
 
 from lesson_code.lab import checkpoint_segments
 from lesson_code.lab.checkpoint_segments import (
@@ -144,3 +147,30 @@ def test_kept_products_change_no_gradient() -> None:
         gradients.append([p.grad for p in blocks.parameters()])
 
     assert all(torch.equal(a, b) for a, b in zip(*gradients, strict=True))
+
+
+BLOCKS = {  # with an input, and the operations of a step against those without a checkpoint
+    "ends in a product": (
+        nn.Sequential(nn.Linear(8, 8), nn.GELU(), nn.Linear(8, 8)),
+        (4, 8),
+        7 / 6,
+    ),
+    "ends in a norm": (nn.Sequential(nn.Linear(8, 8), nn.LayerNorm(8)), (4, 8), 4 / 3),
+    "ResNet's block": (Bottleneck(16, 4), (2, 16, 4, 4), 4 / 3),
+    "PyTorch's encoder layer": (nn.TransformerEncoderLayer(8, 2, 16), (3, 2, 8), 4 / 3),
+}
+
+
+@pytest.mark.parametrize(("block", "shape", "expected"), BLOCKS.values(), ids=list(BLOCKS))
+def test_the_early_stop_saves_a_last_product_and_nothing_behind_one(
+    block: nn.Module, shape: tuple[int, ...], expected: float
+) -> None:
+    """A norm or a ReLU at the end needs what the last product gave."""
+    x = torch.randn(shape, requires_grad=True)
+    operations = []
+    for forward in (block, partial(checkpoint, block, use_reentrant=False)):
+        with FlopCounterMode(display=False) as counter:
+            forward(x).sum().backward()
+        operations.append(counter.get_total_flops())
+
+    assert expected == pytest.approx(operations[1] / operations[0])
