@@ -24,7 +24,7 @@ from results import result_file
 STEP_S = 600.0
 SPARE_S = 20.0  # a command that was told its time is given this much more before it is ended
 # A case is measured with those that it is compared with, so both lists are whole without the other.
-_LONG = cases.with_compared(("mnist_epoch", "ladder", "loader", "notebook"))
+_LONG = cases.with_compared(("mnist_epoch", "ladder", "notebook"))
 LONG = tuple(name for name in cases.GPU_NAMES if name in _LONG)
 SHORT = tuple(name for name in cases.GPU_NAMES if name not in _LONG)
 FOLDER = Path("build/gpu")

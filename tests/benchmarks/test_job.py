@@ -882,6 +882,10 @@ def test_killing_a_run_at_any_moment_leaves_a_readable_file(
 
 
 def test_a_case_is_measured_with_those_that_it_is_compared_with() -> None:
-    """A ladder without the products and copies of the same run would have no limit."""
-    assert {"ladder", "matmul", "copies"} == cases.with_compared(["matmul"])
+    """A ladder without the products and copies of the same run would have no limit.
+
+    And with the copies come all that are set beside them.
+    """
+    kernels = {"fused_elementwise", "compiled_step"}
+    assert {"ladder", "matmul", "copies", *kernels} == cases.with_compared(["matmul"])
     assert {"loops"} == cases.with_compared(["loops"])

@@ -237,7 +237,7 @@ def test_quoted_messages_are_those_of_the_installed_pytorch() -> None:
     with library.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as words:
         unknown = {part for part in parts if words.find(part.strip(" )").encode()) < 0}
 
-    assert 4 == len(quoted_messages())
+    assert 5 == len(quoted_messages())
     assert set() == unknown
 
 
