@@ -216,16 +216,20 @@ def test_a_run_goes_on_as_if_it_had_never_stopped(
         assert torch.equal(p, q)
 
 
-@pytest.mark.filterwarnings("ignore:.*meta:UserWarning")
-def test_the_step_counter_stays_on_the_cpu_and_the_moments_do_not(tmp_path: Path) -> None:
-    """As in an Adam that never met a file. The meta device stands for a GPU."""
-    path = tmp_path / "run.pt"
+def saved_after_an_epoch(folder: Path) -> Path:
+    """The file of a run whose Adam has its state."""
+    path = folder / "run.pt"
     run = Run(0, CPU)
     run.epoch()
     run.save(path)
+    return path
 
+
+@pytest.mark.filterwarnings("ignore:.*meta:UserWarning")
+def test_the_step_counter_stays_on_the_cpu_and_the_moments_do_not(tmp_path: Path) -> None:
+    """As in an Adam that never met a file. The meta device stands for a GPU."""
     other = Run(1, torch.device("meta"))
-    load_checkpoint(path, other.model, other.optimizer)
+    load_checkpoint(saved_after_an_epoch(tmp_path), other.model, other.optimizer)
 
     places = {
         (name, tensor.device.type)
@@ -238,10 +242,7 @@ def test_the_step_counter_stays_on_the_cpu_and_the_moments_do_not(tmp_path: Path
 @pytest.mark.filterwarnings("ignore:.*meta:UserWarning")
 def test_a_fused_adam_takes_its_counter_along(tmp_path: Path) -> None:
     """Its kernel reads it where the parameters are."""
-    path = tmp_path / "run.pt"
-    run = Run(0, CPU)
-    run.epoch()
-    run.save(path)
+    path = saved_after_an_epoch(tmp_path)
     state = torch.load(path, weights_only=True)["optimizer_state_dict"]
     state["param_groups"][0]["fused"] = True
 

@@ -311,19 +311,6 @@ def test_pinning_without_a_gpu_warns_and_does_nothing(monkeypatch: pytest.Monkey
     assert not batch.is_pinned()
 
 
-def test_pinning_for_apples_gpu_warns_and_does_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is an accelerator, and the loader says that it does not pin for it."""
-    monkeypatch.setattr(torch.accelerator, "is_available", lambda: True)
-    monkeypatch.setattr(
-        torch.accelerator, "current_accelerator", lambda *_, **__: torch.device("mps")
-    )
-
-    with pytest.warns(UserWarning, match="not supported on MPS"):
-        (batch,) = next(iter(DataLoader(ROWS, 4, pin_memory=True)))
-
-    assert not batch.is_pinned()
-
-
 def test_the_classic_transform_is_not_deprecated() -> None:
     """The v2 counterpart of ToTensor warns; the one that the script uses doesn't."""
     from torchvision import transforms
