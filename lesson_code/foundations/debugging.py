@@ -38,7 +38,8 @@ def assert_training_batch(
 ) -> None:
     """Stop at a batch that would train nothing, or something else.
 
-    It is for labels that are int64 indices: relax it where yours are bytes or probabilities.
+    It is for labels that are int64 indices:
+    relax it where yours are bytes or probabilities.
     """
     if len(labels) == 0:
         raise ValueError("the batch is empty")
