@@ -25,6 +25,7 @@ from tests.warm import Parent
 
 if TYPE_CHECKING:
     import torch
+    from coverage import Coverage
 
 # A GPU machine may lack what builds the site, so a test that needs a GPU lives in no such room:
 # the recorded outputs are compared in tests/recorded.
@@ -132,13 +133,28 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return None
 
 
-def pytest_itemcollected(item: pytest.Item) -> None:
-    """Count lines only in the tests of code that pages show.
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Count lines only in the tests of code that pages show, and in what they ask for.
 
     Counting takes two thirds more of a processor's time where Python is older than 3.12.
     """
-    if not item.nodeid.startswith(COUNTED):
-        item.add_marker("no_cover")
+    counts = item.nodeid.startswith(COUNTED) and not item.get_closest_marker("uncounted")
+    stopped = [] if counts else list(_stop_counting())
+    try:
+        return (yield)
+    finally:
+        for each in reversed(stopped):
+            each.start()
+
+
+def _stop_counting() -> Iterator[Coverage]:
+    """Stop whatever counts lines here: in a process of pytest-xdist, pytest-cov starts two."""
+    if "coverage" not in sys.modules:
+        return
+    while counting := sys.modules["coverage"].Coverage.current():
+        counting.stop()
+        yield counting
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

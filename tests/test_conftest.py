@@ -140,3 +140,8 @@ def test_what_a_gpu_says_in_backwards_thread_is_no_failure() -> None:
         UserWarning,
         stacklevel=1,
     )
+
+
+def test_no_line_of_this_test_is_counted() -> None:
+    """Where lines are counted at all: of what runs here, no page shows a line."""
+    assert not type(sys.gettrace()).__module__.startswith("coverage")

@@ -35,11 +35,11 @@ from tests.graders.reach import CALLED, ELSEWHERE, differing, marked
 UNIT = "lab.exercise_1"
 
 
-NO_COVER = {True: (), False: (pytest.mark.no_cover,)}
+UNCOUNTED = {True: (), False: (pytest.mark.uncounted,)}
 
 
 @pytest.mark.parametrize(
-    "answer", [pytest.param(a, marks=NO_COVER[a.counted], id=str(a)) for a in kept()]
+    "answer", [pytest.param(a, marks=UNCOUNTED[a.counted], id=str(a)) for a in kept()]
 )
 def test_a_kept_answer_is_judged_as_it_should_be(answer: KeptAnswer, tmp_path: Path) -> None:
     """The TODOs that it gets wrong fail with the right words, and all others pass.

@@ -24,7 +24,7 @@ def counted(name: str) -> dict[str, Any]:
     return asdict(count(build, build().batch_size, format))
 
 
-@pytest.mark.no_cover
+@pytest.mark.uncounted
 @pytest.mark.parametrize("name", machine.STEPS)
 def test_the_same_is_counted(name: str, any_weights: None) -> None:
     """Arithmetic, traffic, launches, operations and the peak are those on fake CUDA tensors."""

@@ -52,7 +52,7 @@ def test_every_number_of_a_format_stays_as_it_is(name: str) -> None:
     assert bits(numbers) == kept
 
 
-@pytest.mark.no_cover
+@pytest.mark.uncounted
 @pytest.mark.parametrize("name", ["float16", "bfloat16"])
 def test_halfway_and_beside_it_the_same_number_is_chosen(name: str) -> None:
     """Between every two neighbours: just below the middle, on it, and just above it."""

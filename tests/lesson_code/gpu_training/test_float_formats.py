@@ -78,7 +78,7 @@ def some_numbers(kind: FloatFormat) -> list[float]:
     return found
 
 
-@pytest.mark.no_cover
+@pytest.mark.uncounted
 @pytest.mark.parametrize("kind", SMALL, ids=name)
 def test_every_pattern_means_what_it_means_in_pytorch(kind: FloatFormat) -> None:
     """Of 8 and of 16 bits all patterns are read."""
@@ -139,7 +139,7 @@ def test_limits_are_those_of_finfo(kind: FloatFormat) -> None:
     assert limits.eps == kind.neighbours(kind.pattern(1.0))[1] - 1
 
 
-@pytest.mark.no_cover
+@pytest.mark.uncounted
 @pytest.mark.parametrize("kind", SMALL, ids=name)
 def test_neighbours_follow_one_another(kind: FloatFormat) -> None:
     """Between a number and its neighbour lies no other one of the format.

@@ -73,7 +73,7 @@ def test_the_peak_comes_before_the_gradients() -> None:
     assert steps["32"]["peak"]["gradients"] < steps["8"]["peak"]["gradients"]
 
 
-@pytest.mark.no_cover
+@pytest.mark.uncounted
 @pytest.mark.parametrize(
     ("optimizer", "batch", "autocast", "state"),
     [("SGD", 8, True, 0), ("SGD with momentum", 32, False, 1)],

@@ -139,7 +139,7 @@ def test_what_lies_outside_the_blocks_is_what_the_formula_says(
     assert expected == pytest.approx(2 * one - two, rel=5e-4)
 
 
-@pytest.mark.no_cover
+@pytest.mark.uncounted
 @pytest.mark.parametrize(
     ("config", "recompute", "per_token"),
     [(GPT2_XL, "none", 10_273_545_600), (GPT2_SMALL, "none", 854_438_400)],
