@@ -320,6 +320,7 @@ def test_a_second_snippet_waits_for_the_first(page: Page, site: str) -> None:
     page.locator('.md-nav a[href$="the-model/"]').locator("visible=true").first.click()
     one, other = (cell(page, f"mission/{name}") for name in ("memory.py:static", "memory.py:peak"))
     one.get_by_role("button").click()
+    expect(status(one)).not_to_be_empty()
 
     other.get_by_role("button").click()
 
