@@ -146,6 +146,7 @@ const arrivals = new IntersectionObserver(wakeWhatComes, { rootMargin: "800px" }
 const sights = new IntersectionObserver(wakeWhatComes);
 
 async function onPage() {
+  goToTarget();
   noteVisit();
   offerRuns();
   arrivals.disconnect();
@@ -159,6 +160,21 @@ async function onPage() {
     else if (waits) for (const each of found) arrivals.observe(each);
     else if (found.length) await wake(tag);
   }
+}
+
+// A tenth of a second after the last scroll Material writes down where the reader was, also if a link was
+// followed meanwhile: then the next page is shown at the old one's place, and not at its top or heading.
+let followed = false;
+addEventListener("click", ({ target }) => (followed = target instanceof Element && target.closest("a") !== null), true);
+addEventListener("popstate", () => (followed = false));
+
+/** Show what a followed link leads to. */
+function goToTarget() {
+  if (!followed) return;
+  followed = false;
+  const target = document.getElementById(location.hash.slice(1));
+  if (target) target.scrollIntoView();
+  else scrollTo(0, 0);
 }
 
 // Material calls this on the first page and after each instant navigation.

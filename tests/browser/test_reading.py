@@ -2,10 +2,11 @@
 
 import json
 import re
+import time
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from lesson_site.postbuild.documents import read_documents
 from lesson_site.postbuild.sizes import WITHOUT_BUDGET
@@ -34,6 +35,12 @@ NAME_CLOSED = """() => {
 }"""
 FOCUS = """(name) =>
   document.querySelector(`article [data-asked="${name}"] > summary`).focus()"""
+# Follows a link in the moment in which the page has been scrolled.
+SCROLL_AND_FOLLOW = """async (link) => {
+  scrollTo(0, 300);
+  await new Promise((next) => requestAnimationFrame(() => requestAnimationFrame(next)));
+  link.click();
+}"""
 STILL_CLOSED = """() =>
   [...document.querySelectorAll("article details:not(.timeline-try)")]
     .filter((details) => !details.open || !details.innerText.trim()
@@ -147,6 +154,30 @@ def test_the_next_page_comes_without_a_new_document(page: Page, site: str) -> No
     assert page.evaluate("window.__same_document")
     assert [] == page.evaluate("window.__violations")
     assert [] == stopped
+
+
+@pytest.mark.parametrize(
+    ("link", "target"),
+    [('[href$="#synchronisation"]', "h2#synchronisation"), (".next-step", "h1#compare")],
+    ids=["to a heading", "to a page"],
+)
+def test_a_link_of_a_page_that_still_moves_leads_to_its_target(
+    page: Page, site: str, link: str, target: str
+) -> None:
+    """Also where it takes longer than the theme waits to note a place; back leads to that place."""
+    page.goto(site + "benchmarks/results/")
+    settled(page)
+    page.route(re.compile(r"/benchmarks/.+/$"), _after_a_moment)
+    page.locator(f"article a{link}").evaluate(SCROLL_AND_FOLLOW)
+
+    expect(page.locator(target)).to_be_in_viewport()
+    page.go_back()
+    page.wait_for_function("scrollY === 300")
+
+
+def _after_a_moment(route: Route) -> None:
+    time.sleep(0.5)
+    route.continue_()
 
 
 def test_wide_things_are_measured_once_a_frame(page: Page, site: str) -> None:
