@@ -199,8 +199,10 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
     Where a GPU was promised, that test fails instead.
     """
-    if "torch" in sys.modules:
-        sys.modules["torch"].manual_seed(0)
+    if torch := sys.modules.get("torch"):
+        # Where there is no GPU, PyTorch would write down each time who asked for a seed of one.
+        there_is_one = torch.accelerator.is_available() or _has_gpu()
+        (torch if there_is_one else torch.default_generator).manual_seed(0)
         _go_backward_once()
     if item.get_closest_marker("gpu") and not _has_gpu():
         reason = "no CUDA GPU here; run `pytest -m gpu --require-gpu` on a machine that has one"
@@ -219,6 +221,7 @@ def _go_backward_once() -> None:
     sys.modules["torch"].ones((), requires_grad=True).backward()
 
 
+@functools.cache
 def _has_gpu() -> bool:
     import torch
 
