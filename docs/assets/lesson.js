@@ -2,36 +2,36 @@
 
 import { CARD, MACHINE, PROGRESS, ROOT, addressOf, browserRecord, readEntries, saveEntry, visitOf } from "./elements/record.js";
 
-/** @type {{[tag: string]: () => Promise<CustomElementConstructor>}} */
+/** @type {{[tag: string]: () => Promise<object>}} */
 const elements = {
-  "compare-machine": async () => (await import("./elements/compare-machine.js")).CompareMachine,
-  "continue-reading": async () => (await import("./elements/continue-reading.js")).ContinueReading,
-  "float-switches": async () => (await import("./elements/float-switches.js")).FloatSwitches,
-  "forecast-gpu": async () => (await import("./elements/forecast-gpu.js")).ForecastGpu,
-  "gradient-scale": async () => (await import("./elements/gradient-scale.js")).GradientScale,
-  "interactive-chart": async () => (await import("./elements/interactive-chart.js")).InteractiveChart,
-  "kept-tasks": async () => (await import("./elements/kept-tasks.js")).KeptTasks,
-  "laptop-challenge": async () => (await import("./elements/laptop-challenge.js")).LaptopChallenge,
-  "learner-record": async () => (await import("./elements/learner-record.js")).LearnerRecord,
-  "lesson-check": async () => (await import("./elements/lesson-check.js")).LessonCheck,
-  "loop-switches": async () => (await import("./elements/loop-switches.js")).LoopSwitches,
-  "machine-filter": async () => (await import("./elements/machine-filter.js")).MachineFilter,
-  "memory-ledger": async () => (await import("./elements/memory-ledger.js")).MemoryLedger,
-  "memory-table": async () => (await import("./elements/memory-table.js")).MemoryTable,
-  "mission-guide": async () => (await import("./elements/mission-guide.js")).MissionGuide,
-  "mission-record": async () => (await import("./elements/mission-record.js")).MissionRecord,
-  "mission-reflection": async () => (await import("./elements/mission-reflection.js")).MissionReflection,
-  "mission-reveal": async () => (await import("./elements/mission-reveal.js")).MissionReveal,
-  "mission-tradeoff": async () => (await import("./elements/mission-tradeoff.js")).MissionTradeoff,
-  "own-report": async () => (await import("./elements/own-report.js")).OwnReport,
-  "pipeline-analyzer": async () => (await import("./elements/pipeline-analyzer.js")).PipelineAnalyzer,
-  "quiz-summary": async () => (await import("./elements/quiz-summary.js")).QuizSummary,
-  "race-gpu": async () => (await import("./elements/race-gpu.js")).RaceGpu,
-  "reader-card": async () => (await import("./elements/reader-card.js")).ReaderCard,
-  "run-cell": async () => (await import("./elements/run-cell.js")).RunCell,
-  "training-timeline": async () => (await import("./elements/training-timeline.js")).TrainingTimeline,
-  "walkthrough-column": async () => (await import("./elements/walkthrough-column.js")).WalkthroughColumn,
-  "who-first": async () => (await import("./elements/who-first.js")).WhoFirst,
+  "compare-machine": () => import("./elements/compare-machine.js"),
+  "continue-reading": () => import("./elements/continue-reading.js"),
+  "float-switches": () => import("./elements/float-switches.js"),
+  "forecast-gpu": () => import("./elements/forecast-gpu.js"),
+  "gradient-scale": () => import("./elements/gradient-scale.js"),
+  "interactive-chart": () => import("./elements/interactive-chart.js"),
+  "kept-tasks": () => import("./elements/kept-tasks.js"),
+  "laptop-challenge": () => import("./elements/laptop-challenge.js"),
+  "learner-record": () => import("./elements/learner-record.js"),
+  "lesson-check": () => import("./elements/lesson-check.js"),
+  "loop-switches": () => import("./elements/loop-switches.js"),
+  "machine-filter": () => import("./elements/machine-filter.js"),
+  "memory-ledger": () => import("./elements/memory-ledger.js"),
+  "memory-table": () => import("./elements/memory-table.js"),
+  "mission-guide": () => import("./elements/mission-guide.js"),
+  "mission-record": () => import("./elements/mission-record.js"),
+  "mission-reflection": () => import("./elements/mission-reflection.js"),
+  "mission-reveal": () => import("./elements/mission-reveal.js"),
+  "mission-tradeoff": () => import("./elements/mission-tradeoff.js"),
+  "own-report": () => import("./elements/own-report.js"),
+  "pipeline-analyzer": () => import("./elements/pipeline-analyzer.js"),
+  "quiz-summary": () => import("./elements/quiz-summary.js"),
+  "race-gpu": () => import("./elements/race-gpu.js"),
+  "reader-card": () => import("./elements/reader-card.js"),
+  "run-cell": () => import("./elements/run-cell.js"),
+  "training-timeline": () => import("./elements/training-timeline.js"),
+  "walkthrough-column": () => import("./elements/walkthrough-column.js"),
+  "who-first": () => import("./elements/who-first.js"),
 };
 
 /** Mend parts of Material: a role without a name, and wide things that only a mouse can scroll. */
@@ -78,9 +78,10 @@ function noteHeading() {
 }
 addEventListener("scrollend", noteHeading);
 
-/** Load an element's module and define it. @param {string} tag */
+/** Load an element's module and define it: `run-cell` by its class `RunCell`. @param {string} tag */
 async function wake(tag) {
-  const element = await elements[tag]?.();
+  const found = /** @type {{[name: string]: CustomElementConstructor} | undefined} */ (await elements[tag]?.());
+  const element = found?.[tag.replace(/(^|-)./g, (start) => start.slice(-1).toUpperCase())];
   if (element && !customElements.get(tag)) customElements.define(tag, element);
 }
 
@@ -145,8 +146,14 @@ const wakeWhatComes = (entries) => {
 const arrivals = new IntersectionObserver(wakeWhatComes, { rootMargin: "800px" });
 const sights = new IntersectionObserver(wakeWhatComes);
 
+// Material shows the next page at the old place, if that still moved when the link was followed.
+let followed = false;
+for (const type of ["click", "popstate"]) {
+  addEventListener(type, ({ target }) => (followed = !!(/** @type {Element} */ (target).closest?.("a"))), true);
+}
+
 async function onPage() {
-  goToTarget();
+  if (followed) (document.getElementById(location.hash.slice(1)) ?? document.body).scrollIntoView();
   noteVisit();
   offerRuns();
   arrivals.disconnect();
@@ -160,21 +167,6 @@ async function onPage() {
     else if (waits) for (const each of found) arrivals.observe(each);
     else if (found.length) await wake(tag);
   }
-}
-
-// A tenth of a second after the last scroll Material writes down where the reader was, also if a link was
-// followed meanwhile: then the next page is shown at the old one's place, and not at its top or heading.
-let followed = false;
-addEventListener("click", ({ target }) => (followed = target instanceof Element && target.closest("a") !== null), true);
-addEventListener("popstate", () => (followed = false));
-
-/** Show what a followed link leads to. */
-function goToTarget() {
-  if (!followed) return;
-  followed = false;
-  const target = document.getElementById(location.hash.slice(1));
-  if (target) target.scrollIntoView();
-  else scrollTo(0, 0);
 }
 
 // Material calls this on the first page and after each instant navigation.

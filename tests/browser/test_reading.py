@@ -172,7 +172,7 @@ def test_a_link_of_a_page_that_still_moves_leads_to_its_target(
 
     expect(page.locator(target)).to_be_in_viewport()
     page.go_back()
-    page.wait_for_function("scrollY === 300")
+    page.wait_for_function("() => scrollY === 300")
 
 
 def _after_a_moment(route: Route) -> None:

@@ -27,7 +27,7 @@ def asked() -> Counter[tuple[str, str]]:
 def test_the_table_has_every_element() -> None:
     """Those that pages wake, what a live server's pages bring along, and the theme's search."""
     source = (ELEMENTS / "lesson.js").read_text(encoding="utf-8")
-    woken = re.findall(r'^  "([a-z-]+)": async', source, re.MULTILINE)
+    woken = re.findall(r'^  "([a-z-]+)": \(\) => import', source, re.MULTILINE)
 
     assert {*woken, "run-on-machine", "md-search"} == set(STATES)
 
