@@ -5,10 +5,10 @@ import base64
 import hashlib
 import html
 import json
-import logging
 import runpy
 from collections.abc import Callable
 from pathlib import Path
+from unittest import TestCase
 
 import pytest
 
@@ -127,20 +127,18 @@ def test_lines_that_fail_or_print_nothing_stop_the_build(
         prints_html(read_section("a.py:s"), "t")
 
 
-def test_without_pyodide_there_is_no_button(
-    write: Write, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_without_pyodide_there_is_no_button(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     """The figure is like any other, and the build says once what fetches it."""
     write("a.py", module("1", "print(y)"))
     monkeypatch.setattr(vendor, "compressed_kb", lambda _: None)
     site._say_once.cache_clear()
 
-    with caplog.at_level(logging.INFO):
+    with TestCase().assertLogs(level="INFO") as log:
         found = [attributes(read_section("a.py:s"), "t") for _ in range(2)]
 
+    said = "`python -m lesson_site.vendor` fetches Python"
     assert ["", ""] == found
-    assert 1 == len(caplog.messages)
-    assert "`python -m lesson_site.vendor` fetches Python" in caplog.messages[0]
+    assert [True] == [said in line for line in log.output]
 
 
 def test_every_shown_section_that_can_run_has_a_button() -> None:
