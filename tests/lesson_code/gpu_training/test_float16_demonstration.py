@@ -22,6 +22,7 @@ Arms = dict[str, dict[str, Any]]
 LEARNS = ["float32", "mixed_precision"]
 STANDS_STILL = ["all_float16", "autocast_without_scaler"]
 CPU = torch.device("cpu")
+pytestmark = pytest.mark.uncounted
 
 
 @pytest.fixture(scope="module")

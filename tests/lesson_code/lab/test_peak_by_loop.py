@@ -15,6 +15,7 @@ from results import recorded
 
 BEFORE, BETWEEN, KEPT = CLEARED
 MB = 10**6
+pytestmark = pytest.mark.uncounted
 
 
 def test_only_a_loop_that_clears_before_forward_stays_below_the_sum() -> None:
