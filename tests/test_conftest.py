@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tomllib
 import warnings
+from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
@@ -34,11 +35,16 @@ def imported_by(extra: str) -> tuple[str, ...]:
     )
 
 
-SITE = (
-    *imported_by("site"),
-    *("playwright", "jsonschema", "onnx", "onnxscript", "onnxruntime"),
-    *("jupyter_server", "websocket"),
-)
+@cache
+def site_tools() -> tuple[str, ...]:
+    """All that only the site and its tests need."""
+    return (
+        *imported_by("site"),
+        *("playwright", "jsonschema", "onnx", "onnxscript", "onnxruntime"),
+        *("jupyter_server", "websocket"),
+    )
+
+
 TORCH = ("torch", "torchvision")
 # Behaves as if some tools were not installed.
 WITHOUT = """
@@ -56,13 +62,13 @@ sys.exit(pytest.main(["--collect-only", "-q", "-q", "-p", "no:cacheprovider", *s
 ALONE = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
 
 
-def collecting(*arguments: str, without: tuple[str, ...] = SITE) -> list[str]:
-    """The command that collects tests in a process that has none of the tools."""
-    return [sys.executable, "-c", WITHOUT, " ".join(without), *arguments]
+def collecting(*arguments: str, without: tuple[str, ...] = ()) -> list[str]:
+    """The command that collects tests in a process without some tools, or all of the site."""
+    return [sys.executable, "-c", WITHOUT, " ".join(without or site_tools()), *arguments]
 
 
 def collect(
-    *arguments: str, at: Path = REPOSITORY, without: tuple[str, ...] = SITE
+    *arguments: str, at: Path = REPOSITORY, without: tuple[str, ...] = ()
 ) -> subprocess.CompletedProcess[str]:
     """Collect tests in such a process, without pytest's plugins."""
     command = collecting(*arguments, without=without)
@@ -82,7 +88,14 @@ def test_outputs_are_recorded_without_the_sites_tools() -> None:
     """A GPU machine need not be able to build pages in order to record what their code prints."""
     code = "import runpy, sys; sys.modules |= dict.fromkeys(sys.argv.pop(1).split()); "
     code += "runpy.run_module('lesson_site', run_name='__main__', alter_sys=True)"
-    command = [sys.executable, "-c", code, " ".join(SITE), "record", "lab/none:print_nothing"]
+    command = [
+        sys.executable,
+        "-c",
+        code,
+        " ".join(site_tools()),
+        "record",
+        "lab/none:print_nothing",
+    ]
 
     refused = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=False)
 
