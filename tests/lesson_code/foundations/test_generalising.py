@@ -1,0 +1,189 @@
+"""Learning by heart, stopping early, choosing, standard errors, a leak, and shifted images."""
+
+import copy
+import math
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+from lesson_code.foundations import generalising
+from lesson_code.foundations.generalising import (
+    EPOCHS,
+    SHOWN_EPOCHS,
+    EarlyStopping,
+    build,
+    judge,
+    learn,
+    share,
+    three_sets,
+    train_epoch,
+)
+from tests.printed import printed
+
+MODULE = "foundations/generalising"
+
+
+def data_of(function: str) -> Any:
+    """What a function of the module returned, as tests compare it with a fresh run."""
+    return printed(f"{MODULE}:{function}").data
+
+
+def stopped_by(stopping: EarlyStopping, losses: list[float]) -> int | None:
+    """The epoch after which it says stop, whose number the model's one weight is; None if never."""
+    model = nn.Linear(1, 1, bias=False)
+    for epoch, loss in enumerate(losses, start=1):
+        nn.init.constant_(model.weight, epoch)
+        if stopping.should_stop(epoch, loss, model):
+            return epoch
+    return None
+
+
+def test_no_image_is_in_two_sets() -> None:
+    """Training, validation and test images differ, and a smaller training set is a part of it."""
+    sets = [{image.numpy().tobytes() for image in images} for images, _ in three_sets(5000)]
+    (smaller, _), (validation, labels), _ = three_sets(300)
+
+    assert [5000, 1000, 1000] == [len(images) for images in sets]
+    assert [set()] * 3 == [sets[0] & sets[1], sets[0] & sets[2], sets[1] & sets[2]]
+    assert {image.numpy().tobytes() for image in smaller} < sets[0]
+    assert ((1000, 1, 28, 28), (1000,)) == (validation.shape, labels.shape)
+
+
+def test_an_epoch_sees_each_image_once() -> None:
+    """Without a step its loss is that of all images, each counted once, in batches of 32."""
+    (images, labels), _, _ = three_sets(70)
+    model = build(seed=0)
+    sizes: list[int] = []
+    model.register_forward_hook(lambda _, given, __: sizes.append(len(given[0])))
+
+    loss = train_epoch(model, torch.optim.SGD(model.parameters(), lr=0.0), images, labels)
+
+    assert [32, 32, 6] == sizes
+    assert model.training
+    assert pytest.approx(judge(model, images, labels)[0].mean().item(), rel=1e-5) == loss
+    assert not model.training
+
+
+def test_judging_changes_nothing_and_gives_a_value_for_each_image() -> None:
+    """Dropout is off, no graph is kept, and sure and right answers cost least."""
+    (images, labels), _, _ = three_sets(50)
+    model = build(seed=0, dropout=0.5)
+    model.train()
+
+    losses, right = judge(model, images, labels)
+
+    assert ((50,), (50,), torch.bool) == (losses.shape, right.shape, right.dtype)
+    assert not losses.requires_grad
+    assert torch.equal(losses, judge(model, images, labels)[0])
+    assert losses[right].mean() < losses[~right].mean()
+
+
+def test_every_check_of_the_earlier_parts_passes() -> None:
+    """The run that memorises is healthy: finite, every layer gets a gradient, eval is in force."""
+    training, validation, _ = three_sets(generalising.SIZE)
+    model = build(seed=0)
+    before = copy.deepcopy(model.state_dict())
+
+    [epoch] = learn(model, training, validation, epochs=1)
+
+    assert all(map(math.isfinite, (epoch.training_loss, epoch.validation_loss)))
+    assert all(p.grad is not None and p.grad.abs().sum() > 0 for p in model.parameters())
+    assert not any(torch.equal(before[name], now) for name, now in model.state_dict().items())
+    assert not model.training
+    assert pytest.approx(share(judge(model, *validation)[1])) == epoch.accuracy
+
+
+def test_it_learns_its_images_by_heart() -> None:
+    """The validation loss falls and rises; the accuracy stays, and wrong answers cost more."""
+    run = data_of("print_memorising")
+
+    assert {EPOCHS} == {len(run[name]) for name in ("training", "validation", "accuracy")}
+    assert EPOCHS == SHOWN_EPOCHS[-1]
+    assert run["training"][-1] < 0.01
+    lowest = min(run["validation"])
+    assert lowest < 0.7 < 1.2 < run["validation"][0]
+    assert run["validation"][-1] > 1.15 * lowest
+    assert max(run["accuracy"][4:]) - min(run["accuracy"][4:]) < 0.04
+    assert run["last"]["loss_of_the_wrong"] > 1.4 * run["tenth"]["loss_of_the_wrong"]
+
+
+def test_it_becomes_surer_of_other_images_right_or_wrong(one_thread: None) -> None:
+    """The probability of the answer rises from the tenth epoch on, for both kinds."""
+    training, validation, _ = three_sets(generalising.SIZE)
+    model = build(seed=0)
+    sure = []
+    for epochs in (10, 20):
+        learn(model, training, validation, epochs)
+        right = judge(model, *validation)[1]
+        top = model(validation[0]).softmax(dim=1).amax(dim=1)
+        sure.append((top[right].mean().item(), top[~right].mean().item()))
+
+    (right_before, wrong_before), (right_after, wrong_after) = sure
+    assert right_after > right_before + 0.01
+    assert wrong_after > wrong_before + 0.05
+
+
+def test_patience_counts_epochs_without_a_lower_loss() -> None:
+    """With a patience of two the second such epoch in a row stops it; a lower loss begins anew."""
+    stopping = EarlyStopping(patience=2)
+
+    assert 6 == stopped_by(stopping, [3.0, 2.0, 2.5, 1.0, 1.5, 1.5, 0.1])
+    assert (4, 1.0) == (stopping.best_epoch, stopping.best_loss)
+    assert 4.0 == stopping.best_state["weight"].item()
+
+
+def test_it_does_not_stop_while_the_loss_falls() -> None:
+    """Not even with the least patience."""
+    assert stopped_by(EarlyStopping(patience=1), [3.0, 2.0, 1.0]) is None
+
+
+def test_a_tie_keeps_the_earlier_epoch() -> None:
+    """An equal loss is no improvement, and uses up patience."""
+    stopping = EarlyStopping(patience=2)
+
+    assert 3 == stopped_by(stopping, [1.0, 1.0, 1.0])
+    assert 1 == stopping.best_epoch
+    assert 1.0 == stopping.best_state["weight"].item()
+
+
+def test_a_nan_is_never_better() -> None:
+    """Neither as the first loss nor later; where every loss is NaN, nothing is kept."""
+    first, later, always = (EarlyStopping(patience=3) for _ in range(3))
+
+    assert stopped_by(first, [math.nan, 2.0]) is None
+    assert 2 == first.best_epoch
+    assert 5 == stopped_by(later, [3.0, 2.0, math.nan, math.nan, math.nan])
+    assert 2 == later.best_epoch
+    assert 3 == stopped_by(always, [math.nan] * 3)
+    assert {} == always.best_state
+
+
+def test_what_is_kept_is_a_copy() -> None:
+    """``state_dict()`` alone holds the live weights, and they move on."""
+    model = nn.Linear(1, 1, bias=False)
+    nn.init.ones_(model.weight)
+    stopping = EarlyStopping(patience=1)
+    stopping.should_stop(1, 0.5, model)
+    reference = model.state_dict()
+
+    nn.init.zeros_(model.weight)
+
+    assert 0.0 == reference["weight"].item()
+    assert 1.0 == stopping.best_state["weight"].item()
+
+
+@pytest.mark.parametrize("patience", [0, -1])
+def test_patience_below_one_is_refused(patience: int) -> None:
+    """It would stop at once; the message names the number."""
+    with pytest.raises(ValueError, match=f"at least 1, not {patience}"):
+        EarlyStopping(patience)
+
+
+def test_early_stopping_keeps_the_lowest_loss_of_the_page() -> None:
+    """It stops as many epochs later as its patience says, with the lowest loss of the long run."""
+    stopping, run = data_of("print_early_stopping"), data_of("print_memorising")
+
+    assert stopping["kept"] + generalising.PATIENCE == stopping["stopped"]
+    assert min(run["validation"]) == round(stopping["loss"], 2)
