@@ -229,3 +229,137 @@ def print_early_stopping() -> dict[str, float]:
     print(f"stopped after epoch {len(history)}, validation loss {history[-1].validation_loss:.2f}")
     print(f"kept epoch {stopping.best_epoch}, validation loss {loss:.2f}")
     return {"stopped": len(history), "kept": stopping.best_epoch, "loss": three_digits(loss)}
+
+
+# --8<-- [start:guessers]
+def best_guesser(guessers: int, seed: int = 0) -> tuple[float, float]:
+    """Choose among coin flippers on 100 validation images; returns its two accuracies.
+
+    Each answer of each of them is right with probability 1/2, on validation and test images alike.
+    """
+    generator = torch.Generator().manual_seed(seed)
+    validation = torch.randint(2, (guessers, 100), generator=generator).double().mean(dim=1)
+    test = torch.randint(2, (guessers, 1000), generator=generator).double().mean(dim=1)
+    best = validation.argmax()
+    return validation[best].item(), test[best].item()
+
+
+def expected_best(guessers: int, images: int = 100) -> float:
+    """The accuracy to expect of the best of them on so many images, exactly."""
+    at_most, expected = 0.0, float(images)
+    for right in range(images):
+        at_most += math.comb(images, right) / 2**images  # one has at most so many right
+        expected -= at_most**guessers  # and so have all
+    return expected / images
+
+
+# --8<-- [end:guessers]
+
+
+def print_guessers() -> dict[str, dict[str, float]]:
+    """What the best of 1, 10, 100 and 1,000 coin flippers seems to know, and what it knows."""
+    found = {}
+    print(f"{'':10}{'best on 100 validation images':>36}{'the same one':>20}")
+    print(f"{'guessers':10}{'expected':>24}{'drawn':>12}{'on test images':>20}")
+    for guessers in (1, 10, 100, 1000):
+        expected = expected_best(guessers)
+        validation, test = best_guesser(guessers)
+        print(f"{guessers:<10,}{expected:>24.3f}{validation:>12.2f}{test:>20.3f}")
+        found[f"{guessers}"] = {"expected": expected, "validation": validation, "test": test}
+    return found
+
+
+def study_choosing() -> dict[str, float]:
+    """Twenty seeds of one network; the best is chosen on 100 images, ten times over.
+
+    Returns:
+        Means over the ten choices: the best one's accuracy on the 100 images that chose it and on
+        the 1,000 test images; and the mean accuracy of all twenty on each.
+    """
+    training, validation, test = three_sets(SIZE)
+    answers, tested = [], []
+    for seed in range(20):
+        model = build(seed)
+        learn(model, training, validation, epochs=10)
+        answers.append(judge(model, *validation)[1].double())
+        tested.append(share(judge(model, *test)[1]))
+    small = torch.stack(answers).reshape(20, 10, 100).mean(dim=2)  # (models, choices)
+    chosen = small.argmax(dim=0)
+    of_test = torch.tensor(tested, dtype=torch.float64)
+    found = {
+        "validation": round(small.amax(dim=0).mean().item(), 3),
+        "test": round(of_test[chosen].mean().item(), 3),
+        "all_validation": round(small.mean().item(), 3),
+        "all_test": round(of_test.mean().item(), 3),
+    }
+    print(f"{'':24}{'100 validation images':>24}{'1,000 test images':>20}")
+    print(f"{'mean of the 20 models':24}{found['all_validation']:>24.3f}{found['all_test']:>20.3f}")
+    print(f"{'the one that was chosen':24}{found['validation']:>24.3f}{found['test']:>20.3f}")
+    return found
+
+
+# --8<-- [start:standard_error]
+def standard_error(accuracy: float, images: int) -> float:
+    """How far an accuracy on so many images typically is from that on all images of the kind.
+
+    Raises:
+        ValueError: If the accuracy is not a fraction, or there is no image.
+    """
+    if not 0 <= accuracy <= 1 or images < 1:
+        raise ValueError(f"an accuracy of {accuracy} on {images} images")
+    return math.sqrt(accuracy * (1 - accuracy) / images)
+
+
+# --8<-- [end:standard_error]
+
+
+# --8<-- [start:paired_difference]
+def paired_difference(first: torch.Tensor, second: torch.Tensor) -> tuple[float, float]:
+    """How much more often the first model is right, and the standard error of that.
+
+    Args:
+        first: Whether the first model reads each image right, (N,) truth values.
+        second: The same of the second model, for the same images.
+    """
+    difference = first.double() - second.double()  # 1 or -1 where one alone is right
+    return difference.mean().item(), difference.std().item() / math.sqrt(len(difference))
+
+
+# --8<-- [end:paired_difference]
+
+
+def print_standard_errors() -> dict[str, float]:
+    """The standard error of an accuracy of 95 % on 100, 1,000 and 10,000 images, in points."""
+    found = {}
+    print(f"{'images':10}{'accuracy':>12}{'standard error, points':>26}")
+    for images in (100, 1000, 10_000):
+        points = 100 * standard_error(0.95, images)
+        print(f"{images:<10,}{'95 %':>12}{points:>26.2f}")
+        found[f"{images}"] = points
+    return found
+
+
+def print_differences() -> dict[str, dict[str, float]]:
+    """Two pairs of models on the same validation images: another seed, and more images."""
+    right = {}
+    for name, seed, size in (("seed_0", 0, 300), ("seed_1", 1, 300), ("more", 0, 1000)):
+        training, validation, _ = three_sets(size)
+        model = build(seed)
+        learn(model, training, validation, epochs=10)
+        right[name] = judge(model, *validation)[1]
+    found = {}
+    print(f"{'':28}{'only the first':>16}{'only the second':>17}")
+    print(f"{'':28}{'is right':>16}{'is right':>17}{'difference':>13}{'standard error':>17}")
+    for name, first, second in (
+        ("another seed", "seed_1", "seed_0"),
+        ("1,000 images against 300", "more", "seed_0"),
+    ):
+        a, b = right[first], right[second]
+        difference, error = paired_difference(a, b)
+        only_first, only_second = int((a & ~b).sum()), int((b & ~a).sum())
+        print(
+            f"{name:28}{only_first:>16}{only_second:>17}{100 * difference:>13.1f}"
+            f"{100 * error:>17.1f}"
+        )
+        found[first] = {"points": round(100 * difference, 1), "error": round(100 * error, 1)}
+    return found

@@ -2,6 +2,7 @@
 
 import copy
 import math
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -13,10 +14,17 @@ from lesson_code.foundations.generalising import (
     EPOCHS,
     SHOWN_EPOCHS,
     EarlyStopping,
+    best_guesser,
     build,
+    expected_best,
     judge,
     learn,
+    paired_difference,
+    print_guessers,
+    print_standard_errors,
     share,
+    standard_error,
+    study_choosing,
     three_sets,
     train_epoch,
 )
@@ -187,3 +195,94 @@ def test_early_stopping_keeps_the_lowest_loss_of_the_page() -> None:
 
     assert stopping["kept"] + generalising.PATIENCE == stopping["stopped"]
     assert min(run["validation"]) == round(stopping["loss"], 2)
+
+
+@pytest.mark.parametrize(
+    ("guessers", "expected"),
+    [(1, 50.0), (2, 50 + 100 * math.comb(200, 100) / 2**201)],
+)
+def test_the_expected_best_is_exact(guessers: int, expected: float) -> None:
+    """One has half of n right; the better of two has n C(2n, n) / 2^(2n+1) more."""
+    assert pytest.approx(expected / 100, rel=1e-12) == expected_best(guessers)
+
+
+def test_the_expected_best_is_what_drawing_gives() -> None:
+    """The mean of a thousand draws is within four standard errors of it, on few images too."""
+    drawn = torch.tensor([best_guesser(100, seed)[0] for seed in range(1000)], dtype=torch.float64)
+
+    error = drawn.std().item() / math.sqrt(len(drawn))
+    assert abs(drawn.mean().item() - expected_best(100)) < 4 * error
+    assert pytest.approx(0.75) == expected_best(2, images=1)
+
+
+def test_the_best_guesser_knows_nothing() -> None:
+    """On the test images it is right half of the time, over many draws."""
+    tested = [best_guesser(100, seed)[1] for seed in range(200)]
+
+    assert abs(sum(tested) / len(tested) - 0.5) < 0.005
+
+
+def test_more_guessers_look_better(capsys: pytest.CaptureFixture[str]) -> None:
+    """The expectation rises with their number, and all of them are in the table."""
+    found = print_guessers()
+
+    expected = [of["expected"] for of in found.values()]
+    assert all(few < many for few, many in pairwise(expected))
+    assert list(found) == [
+        line.split()[0].replace(",", "") for line in capsys.readouterr().out.splitlines()[2:]
+    ]
+
+
+def test_choosing_among_models_looks_better_than_it_is(capsys: pytest.CaptureFixture[str]) -> None:
+    """Few models, one epoch: the chosen one's lead on validation is not there on the test."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            generalising, "learn", lambda *given, epochs: learn(*given, epochs=min(epochs, 2))
+        )
+        found = study_choosing()
+
+    assert found["validation"] > found["all_validation"]
+    assert found["validation"] - found["all_validation"] > found["test"] - found["all_test"]
+    assert "the one that was chosen" in capsys.readouterr().out
+
+
+def test_the_standard_error_is_that_of_a_share() -> None:
+    """As the spread of drawn accuracies shows; and four times the images halve it."""
+    draws = torch.rand(4000, 500, generator=torch.Generator().manual_seed(0)) < 0.9
+    spread = draws.double().mean(dim=1).std().item()
+
+    assert pytest.approx(spread, rel=0.05) == standard_error(0.9, 500)
+    assert pytest.approx(standard_error(0.9, 500) / 2) == standard_error(0.9, 2000)
+    assert 0.0 == standard_error(1.0, 10)
+
+
+@pytest.mark.parametrize(("accuracy", "images"), [(95.0, 1000), (-0.1, 10), (0.5, 0)])
+def test_percent_and_no_images_are_refused(accuracy: float, images: int) -> None:
+    """The message names both."""
+    with pytest.raises(ValueError, match=f"an accuracy of {accuracy} on {images} images"):
+        standard_error(accuracy, images)
+
+
+def test_the_page_names_the_standard_error_of_1000_images() -> None:
+    """95 % on 1,000 images: about 0.7 points."""
+    assert pytest.approx(0.689, abs=0.001) == print_standard_errors()["1000"]
+
+
+def test_a_paired_difference_counts_where_the_two_part() -> None:
+    """30 images against 10 of 1,000 are 2 points; those that both read wrong lower the error."""
+    first, second = torch.ones(1000, dtype=torch.bool), torch.ones(1000, dtype=torch.bool)
+    first[:110], second[:100], second[110:140] = False, False, False
+
+    difference, error = paired_difference(first, second)
+
+    assert pytest.approx(0.02) == difference
+    assert pytest.approx(math.sqrt(40 / 1000 - 0.02**2) / math.sqrt(999)) == error
+    assert error < math.hypot(standard_error(0.89, 1000), standard_error(0.87, 1000))
+
+
+def test_another_seed_is_no_difference_and_more_images_are_one() -> None:
+    """Two standard errors tell them apart."""
+    found = data_of("print_differences")
+
+    assert abs(found["seed_1"]["points"]) < 2 * found["seed_1"]["error"]
+    assert found["more"]["points"] > 4 * found["more"]["error"]
