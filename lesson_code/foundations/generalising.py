@@ -363,3 +363,115 @@ def print_differences() -> dict[str, dict[str, float]]:
         )
         found[first] = {"points": round(100 * difference, 1), "error": round(100 * error, 1)}
     return found
+
+
+# --8<-- [start:leak]
+def train_with_a_leak(leaked: int, seed: int = 0) -> tuple[float, float]:
+    """Train on 1,000 images, so many of them from the validation set; returns two accuracies."""
+    (images, labels), validation, test = three_sets(1000)
+    images, labels = images.clone(), labels.clone()
+    images[:leaked], labels[:leaked] = validation[0][:leaked], validation[1][:leaked]
+    model = build(seed)
+    learn(model, (images, labels), validation, epochs=10)
+    return share(judge(model, *validation)[1]), share(judge(model, *test)[1])
+
+
+# --8<-- [end:leak]
+
+
+def print_leak() -> dict[str, dict[str, float]]:
+    """Accuracies of a training without a leak, and of one that has seen half of the validation."""
+    found = {}
+    print(f"{'training images':44}{'validation':>12}{'test':>8}")
+    for name, leaked, label in (
+        ("clean", 0, "1,000 of its own"),
+        ("leaky", 500, "500 of its own, 500 validation images"),
+    ):
+        validation, test = train_with_a_leak(leaked)
+        print(f"{label:44}{validation:>12.2f}{test:>8.2f}")
+        found[name] = {"validation": round(validation, 2), "test": round(test, 2)}
+    return found
+
+
+# --8<-- [start:shifted]
+def shifted(images: torch.Tensor, most: int = 2) -> torch.Tensor:
+    """Each image moved at random by up to ``most`` pixels in both directions; (B, 1, 28, 28)."""
+    padded = functional.pad(images, [most] * 4, value=BLANK)
+    windows = padded.unfold(2, 28, 1).unfold(3, 28, 1)  # every place that an image can move to
+    down, right = torch.randint(2 * most + 1, (2, len(images)))
+    return windows[torch.arange(len(images)), :, down, right]
+
+
+# --8<-- [end:shifted]
+
+
+@dataclass(frozen=True)
+class Remedy:
+    """One way to train, and what it changes of the plain one.
+
+    Attributes:
+        label: What it is called in the table.
+        size: Training images.
+        dropout: The share of hidden units that are off in training.
+        weight_decay: AdamW's.
+        prepare: What is done to the training images in each epoch.
+        patience: That of early stopping; 0 trains to the end.
+    """
+
+    label: str
+    size: int = SIZE
+    dropout: float = 0.0
+    weight_decay: float = 0.0
+    prepare: Prepare | None = None
+    patience: int = 0
+
+
+REMEDIES = {
+    "plain": Remedy("300 images, nothing else"),
+    "stopping": Remedy("early stopping, patience 5", patience=PATIENCE),
+    "decay": Remedy("weight decay 0.01", weight_decay=0.01),
+    "strong_decay": Remedy("weight decay 1", weight_decay=1.0),
+    "dropout": Remedy("dropout 0.5", dropout=0.5),
+    "shifts": Remedy("shifts by up to 2 pixels", prepare=shifted),
+    "images_1000": Remedy("1,000 images", size=1000),
+    "images_5000": Remedy("5,000 images", size=5000),
+}
+
+
+def train_with(remedy: Remedy, seed: int) -> tuple[float, float, float]:
+    """Train with about 600 updates; returns training loss, validation loss and accuracy."""
+    training, validation, _ = three_sets(remedy.size)
+    model = build(seed, remedy.dropout)
+    stopping = EarlyStopping(remedy.patience) if remedy.patience else None
+    epochs = round(UPDATES / math.ceil(remedy.size / BATCH_SIZE))
+    learn(model, training, validation, epochs, stopping, remedy.weight_decay, remedy.prepare)
+    if stopping:
+        model.load_state_dict(stopping.best_state)
+    losses, right = judge(model, *validation)
+    return judge(model, *training)[0].mean().item(), losses.mean().item(), share(right)
+
+
+def study_remedies() -> dict[str, dict[str, float]]:
+    """Losses and validation accuracy with each remedy, the range of five seeds.
+
+    Returns:
+        For each remedy the lowest and the highest of its training losses, validation losses and
+        validation accuracies.
+    """
+    found = {}
+    print(f"{'':28}{'training':>16}{'validation':>16}{'validation':>16}")
+    print(f"{'five seeds':28}{'loss':>16}{'loss':>16}{'accuracy':>16}")
+    for name, remedy in REMEDIES.items():
+        columns = list(zip(*(train_with(remedy, seed) for seed in SEEDS), strict=True))
+        ends = dict(zip(DECIMALS, ((min(values), max(values)) for values in columns), strict=True))
+        ranges = [
+            f"{low:.{DECIMALS[column]}f} to {high:.{DECIMALS[column]}f}"
+            for column, (low, high) in ends.items()
+        ]
+        print(f"{remedy.label:28}" + "".join(f"{text:>16}" for text in ranges))
+        found[name] = {
+            f"{end}_{column}": three_digits(value)
+            for column, both in ends.items()
+            for end, value in zip(("lowest", "highest"), both, strict=True)
+        }
+    return found

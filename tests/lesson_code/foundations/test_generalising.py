@@ -2,6 +2,7 @@
 
 import copy
 import math
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
@@ -9,24 +10,32 @@ import pytest
 import torch
 from torch import nn
 
+from lesson_code.data import PIXEL_MEAN, PIXEL_STD
 from lesson_code.foundations import generalising
 from lesson_code.foundations.generalising import (
+    BLANK,
     EPOCHS,
+    REMEDIES,
     SHOWN_EPOCHS,
     EarlyStopping,
     best_guesser,
     build,
     expected_best,
     judge,
+    known_digits,
     learn,
     paired_difference,
     print_guessers,
     print_standard_errors,
     share,
+    shifted,
     standard_error,
     study_choosing,
+    study_remedies,
     three_sets,
     train_epoch,
+    train_with,
+    train_with_a_leak,
 )
 from tests.printed import printed
 
@@ -286,3 +295,106 @@ def test_another_seed_is_no_difference_and_more_images_are_one() -> None:
 
     assert abs(found["seed_1"]["points"]) < 2 * found["seed_1"]["error"]
     assert found["more"]["points"] > 4 * found["more"]["error"]
+
+
+def test_a_leak_flatters_the_validation_alone() -> None:
+    """Both numbers of the page: validation rises by what was copied, the test does not."""
+    found = data_of("print_leak")
+    clean, leaky = found["clean"], found["leaky"]
+
+    assert leaky["validation"] > clean["validation"] + 0.04
+    assert abs(leaky["test"] - clean["test"]) < 0.02
+
+
+def test_a_leak_leaves_the_known_images_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The copies go into a training set of their own."""
+    before = [part.clone() for part in known_digits()[0]]
+    seen: list[torch.Tensor] = []
+
+    def only_look(_: nn.Module, training: Any, validation: Any, epochs: int) -> None:
+        seen.extend((training[0], validation[0]))
+
+    monkeypatch.setattr(generalising, "learn", only_look)
+    train_with_a_leak(10)
+
+    training, validation = seen
+    assert torch.equal(training[:10], validation[:10])
+    assert not torch.equal(training[10], validation[10])
+    assert all(map(torch.equal, before, known_digits()[0]))
+
+
+def test_a_blank_pixel_is_normalised_with_the_mean_that_the_page_names() -> None:
+    """0.1307, which is that of all 60,000 training images."""
+    assert 0.1307 == PIXEL_MEAN
+    assert pytest.approx(known_digits()[0][0].min().item()) == BLANK == -0.1307 / PIXEL_STD
+
+
+def test_a_shifted_image_is_the_image_somewhere_else() -> None:
+    """A dot moves by two pixels at most, everywhere in that square; what comes in is blank."""
+    dots = torch.full((400, 1, 28, 28), BLANK)
+    dots[:, :, 14, 14] = 1.0
+    torch.manual_seed(0)
+
+    moved = shifted(dots)
+
+    places = {(int(place[2]), int(place[3])) for place in (moved == 1.0).nonzero()}
+    assert dots.shape == moved.shape
+    assert {(down, right) for down in range(12, 17) for right in range(12, 17)} == places
+    assert pytest.approx(dots.sum().item(), rel=1e-5) == moved.sum().item()
+    assert torch.equal(dots, shifted(dots, most=0))
+
+
+def test_a_remedy_is_what_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    """About 600 updates each, and only early stopping ends sooner, with what it kept."""
+    updates: dict[str, int] = {}
+
+    def counted(model: nn.Module, training: Any, *given: Any) -> list[Any]:
+        epochs, stopping, decay, prepare = given[1:]
+        updates[name] = epochs * math.ceil(len(training[0]) / 32)
+        assert REMEDIES[name].weight_decay == decay
+        assert REMEDIES[name].prepare is prepare
+        assert REMEDIES[name].dropout == model.get_submodule("dropout").p
+        if stopping:
+            stopping.should_stop(1, 1.0, model)
+            nn.init.zeros_(next(model.parameters()))
+        return []
+
+    monkeypatch.setattr(generalising, "learn", counted)
+    for name, remedy in REMEDIES.items():
+        loss = train_with(remedy, seed=0)[1]
+        fresh = judge(build(0), *three_sets(1)[1])[0].mean().item()
+        assert pytest.approx(fresh) == loss, name
+
+    assert all(590 <= count <= 630 for count in updates.values()), updates
+    assert set(REMEDIES) == set(updates)
+
+
+def test_the_table_of_remedies_has_a_row_for_each(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With the range of its seeds, which is also what it returns."""
+
+    def made_up(_: object, seed: int) -> tuple[float, float, float]:
+        return seed / 100, 0.5 + seed / 10, 0.8 + seed / 100
+
+    monkeypatch.setattr(generalising, "train_with", made_up)
+    found = study_remedies()
+
+    rows = capsys.readouterr().out.splitlines()[2:]
+    assert [remedy.label for remedy in REMEDIES.values()] == [row[:28].strip() for row in rows]
+    assert all(row.endswith("0.800 to 0.840") for row in rows)
+    assert set(REMEDIES) == set(found)
+    assert (0.5, 0.9) == (found["plain"]["lowest_loss"], found["plain"]["highest_loss"])
+
+
+@pytest.mark.parametrize("options", [{"weight_decay": 1.0}, {"prepare": torch.zeros_like}])
+def test_learning_takes_what_a_remedy_asks_for(options: dict[str, Callable[..., Any]]) -> None:
+    """A decay and prepared images each lead to other weights."""
+    training, validation, _ = three_sets(40)
+    plain, other = build(seed=0), build(seed=0)
+    torch.manual_seed(1)
+    learn(plain, training, validation, epochs=1)
+    torch.manual_seed(1)
+    learn(other, training, validation, epochs=1, **options)  # type: ignore[arg-type]
+
+    assert not torch.equal(plain.get_submodule("fc1").weight, other.get_submodule("fc1").weight)
