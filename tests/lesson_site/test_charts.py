@@ -17,6 +17,7 @@ from lesson_site.charts import (
     float16_losses,
     hook,
     ladder,
+    learning_curves,
     matmul,
     memory_curve,
     memory_peaks,
@@ -43,7 +44,12 @@ from tests.lesson_site.test_figures import entry, result
 
 NBSP = "\N{NO-BREAK SPACE}"
 KINDS = ("nothing", "cpu", "gpu", "noisy")
-RECORDED = {"float16_losses", "memory_curve", "memory_snapshot"}  # hold no figures
+RECORDED = {
+    "float16_losses",
+    "learning_curves",
+    "memory_curve",
+    "memory_snapshot",
+}  # hold no figures
 PUBLISHED = {"channels_last", "roofline"}  # others measured all of it
 EMPTY_UNMEASURED = {"matmul", "pipeline_shares", "sweep"}
 SWEEP = {f"width_{w}.batch_{b}.cpu": entry(w * b / 1e6) for w in (64, 256) for b in (16, 64)}
@@ -62,6 +68,7 @@ GPU_CASES = {
 }
 LEARNT = [1.992, 0.1545, 0.0012, 0.0007, 0.0006]
 STUCK = [2.298] * 5
+BY_HEART = {"training": [2 / epoch for epoch in range(1, 51)], "validation": [0.9, *[0.8] * 49]}
 ALIVE = [
     {"step": 1, "operation": 1, "name": "relu", "A": 2_000_000, "C": 2_000_000},
     {"step": 1, "operation": 5, "name": "mm", "A": 500_000, "C": 1_500_000},
@@ -77,7 +84,7 @@ def store(*results: Result) -> Store:
 
 @pytest.fixture
 def recorded(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Recordings of the float16 demonstration and of the memory dashboard."""
+    """Recordings of the float16 demonstration, of a run by heart and of the memory dashboard."""
     losses = {
         "float32": LEARNT,
         "all_float16": STUCK,
@@ -88,6 +95,7 @@ def recorded(monkeypatch: pytest.MonkeyPatch) -> None:
     at = {"device": "cpu", "processor": "A processor", "torch": "2.15.0", "date": "2026-11-21"}
     recordings = {
         float16_losses.DEMONSTRATION: Recording("", {"shrunk": arms}, at),
+        learning_curves.RUN: Recording("", BY_HEART, at),
         memory_curve.CURVE: Recording("", ALIVE, at),
         memory_curve.SNAPSHOT: Recording(
             "", {"A": [[1, 2e6], [4, 1e6]], "C": [[1, 2e6], [4, 3e6]]}, at
@@ -511,6 +519,28 @@ def test_float16_lines_that_coincide_share_a_label() -> None:
     assert ">float32 and mixed precision</text>" in svg_of(chart)
     assert ">all float16 and autocast without scaler</text>" in svg_of(chart)
     assert ("mixed precision", "1.9920", "0.1545", "0.0012", "0.0007", "0.0006") in chart.rows
+
+
+@pytest.mark.parametrize(
+    ("validation", "expected"),
+    [
+        ([1.4, 0.6, 0.8], "down to 0.002; the validation loss turns at 0.60 and climbs to 0.80."),
+        ([1.4, 0.8, 0.6], "Both losses end at their lowest."),
+    ],
+)
+def test_the_finding_says_where_the_losses_part(validation: list[float], expected: str) -> None:
+    """It names the lowest validation loss and the last one, if the two differ."""
+    assert learning_curves.finding([1.8, 0.2, 0.002], validation).endswith(expected)
+
+
+@pytest.mark.usefixtures("recorded")
+def test_both_losses_are_told_apart_without_colour() -> None:
+    """One of the two lines is dashed, and each epoch that is drawn is a row."""
+    chart = learning_curves.draw(store())
+
+    assert 'stroke-dasharray="8 4"' in svg_of(chart)
+    assert ("1", "2.000", "0.90") == chart.rows[0]
+    assert ("50", "0.040", "0.80") == chart.rows[-1]
 
 
 def test_memory_finding_compares_the_ends_of_the_steps() -> None:
