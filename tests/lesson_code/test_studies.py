@@ -102,3 +102,28 @@ def test_every_format_learns_to_reverse_with_every_seed() -> None:
 
     assert {"float32", "bfloat16", "float16"} == set(found)
     assert max(max(last) for last in found.values()) < 0.5
+
+
+def test_the_best_of_twenty_seeds_is_hardly_better_than_their_mean() -> None:
+    """Though on the hundred images that chose it, it seemed to be."""
+    found = study("foundations/generalising:study_choosing")
+
+    assert found["validation"] - found["all_validation"] > 0.02
+    assert abs(found["test"] - found["all_test"]) < 0.005
+
+
+def test_more_images_help_more_than_any_remedy_with_every_seed() -> None:
+    """Then shifts; stopping and a strong decay lower the loss, and the usual decay does nothing."""
+    found = study("foundations/generalising:study_remedies")
+    few = {name: of for name, of in found.items() if not name.startswith("images")}
+    best_of_few = max(of["highest_accuracy"] for of in few.values())
+    plain = found["plain"]
+
+    assert found["images_1000"]["lowest_accuracy"] > best_of_few
+    assert found["images_5000"]["lowest_accuracy"] > found["images_1000"]["highest_accuracy"]
+    assert max(few, key=lambda name: few[name]["highest_accuracy"]) == "shifts"
+    assert all(
+        found[name]["highest_loss"] < plain["lowest_loss"] for name in ("stopping", "shifts")
+    )
+    assert found["strong_decay"]["highest_loss"] < plain["lowest_loss"]
+    assert abs(found["decay"]["lowest_loss"] - plain["lowest_loss"]) < 0.02

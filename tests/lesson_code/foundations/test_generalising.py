@@ -119,6 +119,7 @@ def test_it_learns_its_images_by_heart() -> None:
     assert {EPOCHS} == {len(run[name]) for name in ("training", "validation", "accuracy")}
     assert EPOCHS == SHOWN_EPOCHS[-1]
     assert run["training"][-1] < 0.01
+    assert run["training"][0] > run["validation"][0]  # a mean over the epoch, and its end
     lowest = min(run["validation"])
     assert lowest < 0.7 < 1.2 < run["validation"][0]
     assert run["validation"][-1] > 1.15 * lowest
