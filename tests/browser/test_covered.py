@@ -17,6 +17,7 @@ from tests.building import REPOSITORY
 DOCS = REPOSITORY / "docs"
 # The first output or chart below these checks is about something else, and stays in the open.
 ABOUT = {
+    "foundations-best-guesser": "real models, which do not flip coins",
     "foundations-compile-gain": "the names in a compiled model's checkpoint",
     "foundations-ignored-labels": "a label out of range on a GPU",
     "foundations-missing-reset": "the learning rates at which a loss stays finite",

@@ -18,6 +18,7 @@ ANCHORS = {
     "autograd": ["accumulation", "gradients-not-reset", "dynamic-graphs", "what-a-node-keeps"],
     "debugging": ["fail-fast", "probes", "common-mistakes", "did-you-know"],
     "graphs-and-memory": ["what-keeps-memory", "two-switches"],
+    "learning-or-memorising": ["overfitting", "early-stopping", "three-sets", "standard-error"],
     "losses": ["losses", "softmax-first", "regression"],
     "mnist-script": ["data"],
     "modules": ["registration", "containers", "inspect"],
@@ -30,7 +31,8 @@ ANCHORS = {
 }
 WAY = [
     *("index", "tensors", "autograd", "graphs-and-memory", "modules", "losses", "training-loop"),
-    *("mnist-script", "optimizers-and-checkpoints", "acceleration", "debugging", "quiz", "lab"),
+    *("mnist-script", "learning-or-memorising", "optimizers-and-checkpoints"),
+    *("acceleration", "debugging", "quiz", "lab"),
 ]
 # A check, and the outputs or listings that would answer it
 GUESSES = {
@@ -40,6 +42,8 @@ GUESSES = {
     "foundations-two-class-mse": ["losses:print_mse_of_indices", "losses:print_two_classes"],
     "foundations-order-step-first": ["training_loop:print_orders"],
     "foundations-sorted-loss": ["training_loop:print_sorted_digits"],
+    "foundations-validation-loss": ["generalising:print_memorising", 'show="learning_curves"'],
+    "foundations-best-guesser": ["generalising.py:guessers", "generalising:print_guessers"],
     "foundations-adam-decay": ["optimizers_and_checkpoints:print_one_step"],
     "foundations-resume-first-step": ["optimizers_and_checkpoints:print_resumes"],
     "foundations-ignored-labels": ["debugging:print_spoiled_batches"],
