@@ -31,7 +31,7 @@ EPOCHS = 50
 SHOWN_EPOCHS = (1, 2, 5, 10, 20, 50)
 UPDATES = 600  # of each remedy
 BATCH_SIZE = 32
-DECIMALS = {"training": 2, "loss": 2, "accuracy": 3}  # of the study's columns
+DECIMALS = {"training": 3, "loss": 2, "accuracy": 3}  # of the study's columns
 PATIENCE = 5
 SEEDS = range(5)
 BLANK = -PIXEL_MEAN / PIXEL_STD  # a normalised pixel without ink
@@ -47,11 +47,11 @@ def known_digits() -> tuple[Images, Images]:
 
 # --8<-- [start:sets]
 def three_sets(size: int) -> tuple[Images, Images, Images]:
-    """So many training images, 1,000 validation images, and the 1,000 test images."""
+    """So many training images, 1,000 for validation, and the 1,000 test images."""
     (images, labels), test = known_digits()
     order = torch.randperm(len(images), generator=torch.Generator().manual_seed(13))
-    validation, training = order[:1000], order[1000 : 1000 + size]
-    return (images[training], labels[training]), (images[validation], labels[validation]), test
+    at, held = order[1000 : 1000 + size], order[:1000]
+    return (images[at], labels[at]), (images[held], labels[held]), test
 
 
 # --8<-- [end:sets]
@@ -67,7 +67,10 @@ def build(seed: int, dropout: float = 0.0) -> nn.Module:
 
 # --8<-- [start:learn]
 def train_epoch(
-    model: nn.Module, optimizer: torch.optim.Optimizer, images: torch.Tensor, labels: torch.Tensor
+    model: nn.Module,
+    optimizer: torch.optim.Optimizer,
+    images: torch.Tensor,
+    labels: torch.Tensor,
 ) -> float:
     """One pass in random order; returns the mean loss of an image."""
     model.train()
@@ -114,7 +117,7 @@ class Epoch:
 
 # --8<-- [start:early_stopping]
 class EarlyStopping:
-    """Keeps the weights with the lowest validation loss, and says when to stop waiting.
+    """Keeps the weights with the lowest validation loss, and says when to stop.
 
     Args:
         patience: How many epochs in a row may bring no lower loss; at least 1.
@@ -127,10 +130,10 @@ class EarlyStopping:
         self.best_loss, self.best_epoch = math.inf, 0
         self.best_state: dict[str, torch.Tensor] = {}
 
-    def should_stop(self, epoch: int, validation_loss: float, model: nn.Module) -> bool:
-        """Call it once after each epoch."""
-        if validation_loss < self.best_loss:  # a tie is not lower, and a NaN never is
-            self.best_loss, self.best_epoch, self.waited = validation_loss, epoch, 0
+    def should_stop(self, epoch: int, loss: float, model: nn.Module) -> bool:
+        """Call it with the validation loss, once after each epoch."""
+        if loss < self.best_loss:  # a tie is not lower, and a NaN never is
+            self.best_loss, self.best_epoch, self.waited = loss, epoch, 0
             self.best_state = copy.deepcopy(model.state_dict())
         else:
             self.waited += 1
@@ -233,13 +236,13 @@ def print_early_stopping() -> dict[str, float]:
 
 # --8<-- [start:guessers]
 def best_guesser(guessers: int, seed: int = 0) -> tuple[float, float]:
-    """Choose among coin flippers on 100 validation images; returns its two accuracies.
+    """Choose among coin flippers on 100 validation images; returns its accuracies.
 
-    Each answer of each of them is right with probability 1/2, on validation and test images alike.
+    Each answer of each of them is right with probability 1/2, in both sets.
     """
-    generator = torch.Generator().manual_seed(seed)
-    validation = torch.randint(2, (guessers, 100), generator=generator).double().mean(dim=1)
-    test = torch.randint(2, (guessers, 1000), generator=generator).double().mean(dim=1)
+    random = torch.Generator().manual_seed(seed)
+    validation = torch.randint(2, (guessers, 100), generator=random).double().mean(1)
+    test = torch.randint(2, (guessers, 1000), generator=random).double().mean(1)
     best = validation.argmax()
     return validation[best].item(), test[best].item()
 
@@ -248,7 +251,7 @@ def expected_best(guessers: int, images: int = 100) -> float:
     """The accuracy to expect of the best of them on so many images, exactly."""
     at_most, expected = 0.0, float(images)
     for right in range(images):
-        at_most += math.comb(images, right) / 2**images  # one has at most so many right
+        at_most += math.comb(images, right) / 2**images  # one has at most so many
         expected -= at_most**guessers  # and so have all
     return expected / images
 
@@ -300,7 +303,7 @@ def study_choosing() -> dict[str, float]:
 
 # --8<-- [start:standard_error]
 def standard_error(accuracy: float, images: int) -> float:
-    """How far an accuracy on so many images typically is from that on all images of the kind.
+    """How far an accuracy on so many images typically is from that on all of them.
 
     Raises:
         ValueError: If the accuracy is not a fraction, or there is no image.
@@ -314,15 +317,15 @@ def standard_error(accuracy: float, images: int) -> float:
 
 
 # --8<-- [start:paired_difference]
-def paired_difference(first: torch.Tensor, second: torch.Tensor) -> tuple[float, float]:
+def paired_difference(a: torch.Tensor, b: torch.Tensor) -> tuple[float, float]:
     """How much more often the first model is right, and the standard error of that.
 
     Args:
-        first: Whether the first model reads each image right, (N,) truth values.
-        second: The same of the second model, for the same images.
+        a: Whether the first model reads each image right, (N,) truth values.
+        b: The same of the second model, for the same images.
     """
-    difference = first.double() - second.double()  # 1 or -1 where one alone is right
-    return difference.mean().item(), difference.std().item() / math.sqrt(len(difference))
+    difference = a.double() - b.double()  # 1 or -1 where one alone is right
+    return difference.mean().item(), difference.std().item() / math.sqrt(len(a))
 
 
 # --8<-- [end:paired_difference]
@@ -367,10 +370,10 @@ def print_differences() -> dict[str, dict[str, float]]:
 
 # --8<-- [start:leak]
 def train_with_a_leak(leaked: int, seed: int = 0) -> tuple[float, float]:
-    """Train on 1,000 images, so many of them from the validation set; returns two accuracies."""
+    """Train on 1,000 images, so many of them for validation; returns two accuracies."""
     (images, labels), validation, test = three_sets(1000)
     images, labels = images.clone(), labels.clone()
-    images[:leaked], labels[:leaked] = validation[0][:leaked], validation[1][:leaked]
+    images[:leaked], labels[:leaked] = (part[:leaked] for part in validation)
     model = build(seed)
     learn(model, (images, labels), validation, epochs=10)
     return share(judge(model, *validation)[1]), share(judge(model, *test)[1])
@@ -395,9 +398,9 @@ def print_leak() -> dict[str, dict[str, float]]:
 
 # --8<-- [start:shifted]
 def shifted(images: torch.Tensor, most: int = 2) -> torch.Tensor:
-    """Each image moved at random by up to ``most`` pixels in both directions; (B, 1, 28, 28)."""
+    """Each image moved at random by up to so many pixels in both directions."""
     padded = functional.pad(images, [most] * 4, value=BLANK)
-    windows = padded.unfold(2, 28, 1).unfold(3, 28, 1)  # every place that an image can move to
+    windows = padded.unfold(2, 28, 1).unfold(3, 28, 1)  # each place to move to
     down, right = torch.randint(2 * most + 1, (2, len(images)))
     return windows[torch.arange(len(images)), :, down, right]
 
