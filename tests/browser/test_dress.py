@@ -26,7 +26,7 @@ GO_THROUGH = """async () => {
 # These wait for somebody who uses them.
 AWAKE = """() => [...document.querySelectorAll("article :not(:defined)")]
   .every((one) => one.closest("forecast-gpu, reader-card, run-cell") || !one.checkVisibility())"""
-PAINTED = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime"
+PAINTED = "() => performance.getEntriesByName('first-contentful-paint')[0]?.startTime"
 ARRIVED = """performance.getEntriesByType("resource")
   .filter(({ name }) => name.endsWith(".css")).map(({ responseEnd }) => responseEnd)"""
 
