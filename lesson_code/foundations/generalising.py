@@ -249,11 +249,11 @@ def best_guesser(guessers: int, seed: int = 0) -> tuple[float, float]:
 
 def expected_best(guessers: int, images: int = 100) -> float:
     """The accuracy to expect of the best of them on so many images, exactly."""
-    at_most, expected = 0.0, float(images)
+    at_most = missed = 0.0
     for right in range(images):
         at_most += math.comb(images, right) / 2**images  # one has at most so many
-        expected -= at_most**guessers  # and so have all
-    return expected / images
+        missed += at_most**guessers  # and so have all
+    return 1 - missed / images
 
 
 # --8<-- [end:guessers]

@@ -1,8 +1,10 @@
 """Learning by heart, stopping early, choosing, standard errors, a leak, and shifted images."""
 
 import copy
+import json
 import math
 from collections.abc import Callable
+from dataclasses import asdict
 from itertools import pairwise
 from typing import Any
 
@@ -81,6 +83,58 @@ def test_an_epoch_sees_each_image_once() -> None:
     assert model.training
     assert pytest.approx(judge(model, images, labels)[0].mean().item(), rel=1e-5) == loss
     assert not model.training
+
+
+def test_an_update_has_the_gradient_of_its_batch_alone() -> None:
+    """That of the batch before is gone; with a rate of zero all batches meet the same weights."""
+    (images, labels), _, _ = three_sets(64)
+    model = build(seed=0)
+    batches: list[torch.Tensor] = []
+    model.register_forward_hook(lambda _, given, __: batches.append(given[0]))
+
+    train_epoch(model, torch.optim.SGD(model.parameters(), lr=0.0), images, labels)
+
+    kept = [parameter.grad for parameter in model.parameters()]
+    last = (images.unsqueeze(0) == batches[1].unsqueeze(1)).flatten(2).all(2).int().argmax(1)
+    loss = nn.functional.cross_entropy(model(batches[1]), labels[last])
+    for gradient, alone in zip(kept, torch.autograd.grad(loss, [*model.parameters()]), strict=True):
+        torch.testing.assert_close(gradient, alone)
+
+
+def test_the_first_update_moves_weights_by_the_usual_rate() -> None:
+    """Adam's first step is one rate long where there is a gradient: 0.001."""
+    training, validation, _ = three_sets(32)
+    model = build(seed=0)
+    before = model.fc1.weight.detach().clone()
+
+    learn(model, training, validation, epochs=1)
+
+    assert pytest.approx(1e-3, rel=1e-3) == (model.fc1.weight - before).abs().max().item()
+
+
+@pytest.mark.parametrize("last", [2, 9])
+def test_learning_ends_with_its_epochs_or_when_it_is_stopped(last: int) -> None:
+    """What may stop it hears of each epoch once, with the validation loss that is kept."""
+    training, validation, _ = three_sets(40)
+    model = build(seed=0)
+    told: list[tuple[int, float, nn.Module]] = []
+
+    class Stopping(EarlyStopping):
+        def should_stop(self, epoch: int, loss: float, model: nn.Module) -> bool:
+            told.append((epoch, loss, model))
+            return epoch == last
+
+    history = learn(model, training, validation, epochs=3, stopping=Stopping(1))
+
+    losses, right = judge(model, *validation)
+    assert told == [
+        (number, epoch.validation_loss, model) for number, epoch in enumerate(history, start=1)
+    ]
+    assert min(last, 3) == len(history)
+    assert pytest.approx(losses.mean().item()) == history[-1].validation_loss
+    assert pytest.approx(losses[~right].mean().item()) == history[-1].loss_of_the_wrong
+    assert history[-1].training_loss < history[0].training_loss
+    assert json.dumps([asdict(epoch) for epoch in history])
 
 
 def test_judging_changes_nothing_and_gives_a_value_for_each_image() -> None:
@@ -263,10 +317,11 @@ def test_the_standard_error_is_that_of_a_share() -> None:
 
     assert pytest.approx(spread, rel=0.05) == standard_error(0.9, 500)
     assert pytest.approx(standard_error(0.9, 500) / 2) == standard_error(0.9, 2000)
-    assert 0.0 == standard_error(1.0, 10)
+    assert [0.0, 0.0] == [standard_error(sure, 10) for sure in (0.0, 1.0)]
+    assert 0.5 == standard_error(0.5, 1)
 
 
-@pytest.mark.parametrize(("accuracy", "images"), [(95.0, 1000), (-0.1, 10), (0.5, 0)])
+@pytest.mark.parametrize(("accuracy", "images"), [(1.1, 1000), (-0.1, 10), (0.5, 0)])
 def test_percent_and_no_images_are_refused(accuracy: float, images: int) -> None:
     """The message names both."""
     with pytest.raises(ValueError, match=f"an accuracy of {accuracy} on {images} images"):
