@@ -1,0 +1,309 @@
+"""Updates against epochs, a sweep over rates, the way to a fixed loss, and schedules."""
+
+import itertools
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+from torch.optim.lr_scheduler import LinearLR
+
+from lesson_code.foundations import rate_and_batch
+from lesson_code.foundations.generalising import Images, build, judge
+from lesson_code.foundations.rate_and_batch import (
+    ADAM_RATES,
+    DECAY_RATES,
+    RATES,
+    SIZES,
+    batches,
+    best_rate,
+    digits,
+    study_batches,
+    study_decay,
+    study_sizes,
+    study_sweep,
+    study_warm_up,
+    sweep,
+    train,
+    updates_to,
+    validation_loss,
+    warm_up_and_decay,
+)
+
+
+@pytest.fixture
+def two_seeds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A study of two seeds is enough for its table."""
+    monkeypatch.setattr(rate_and_batch, "SEEDS", range(2))
+
+
+def one_weight(rate: float = 1.0) -> torch.optim.Optimizer:
+    """SGD over one weight that has no gradient, so that a step changes nothing."""
+    return torch.optim.SGD([nn.Parameter(torch.ones(1))], lr=rate)
+
+
+def rates_of(optimizer: torch.optim.Optimizer, scheduler: Any, updates: int) -> list[float]:
+    """The rate of each update under a scheduler, and the one that would follow."""
+    rates = []
+    for _ in range(updates):
+        rates.append(optimizer.param_groups[0]["lr"])
+        optimizer.step()
+        scheduler.step()
+    return [*rates, optimizer.param_groups[0]["lr"]]
+
+
+def test_an_epoch_has_every_image_once_and_the_next_one_another_order() -> None:
+    """Eight batches of 512 are 4,096 images, and the stream does not end there."""
+    torch.manual_seed(0)
+    stream = batches(512)
+    first, second = (list(itertools.islice(stream, 8)) for _ in range(2))
+
+    assert [512] * 8 == [len(images) for images, _ in first]
+    assert torch.equal(
+        digits()[0][1].sort().values, torch.cat([labels for _, labels in first]).sort().values
+    )
+    distinct = {image.numpy().tobytes() for images, _ in first for image in images}
+    assert 4096 == len(distinct)
+    assert not torch.equal(first[0][0], second[0][0])
+
+
+def test_each_batch_gets_one_update_and_its_own_loss() -> None:
+    """Without a step each loss is that of the images as they come, in training mode."""
+    data = list(itertools.islice(batches(16), 3))
+    model = build(seed=0)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.0)
+    steps: list[int] = []
+    optimizer.register_step_post_hook(lambda *_: steps.append(1))
+
+    losses = train(model, optimizer, data)
+
+    assert model.training
+    assert 3 == len(steps)
+    assert pytest.approx([judge(model, *batch)[0].mean().item() for batch in data]) == losses
+
+
+def test_an_update_is_the_rate_times_the_gradient_of_its_batch_alone() -> None:
+    """Two updates of the loop are those of a loop by hand with fresh gradients."""
+    data = list(itertools.islice(batches(16), 2))
+    model, by_hand = build(seed=0), build(seed=0)
+    train(model, torch.optim.SGD(model.parameters(), lr=0.1), data)
+
+    for images, labels in data:
+        loss = nn.functional.cross_entropy(by_hand(images), labels)
+        gradients = torch.autograd.grad(loss, list(by_hand.parameters()))
+        with torch.no_grad():
+            for parameter, gradient in zip(by_hand.parameters(), gradients, strict=True):
+                parameter -= 0.1 * gradient
+
+    for learnt, expected in zip(model.parameters(), by_hand.parameters(), strict=True):
+        torch.testing.assert_close(learnt, expected)
+
+
+def test_the_scheduler_steps_after_each_update() -> None:
+    """Three updates use the first three rates, and none is left of the fourth."""
+    model = build(seed=0)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.4)
+    used: list[float] = []
+    optimizer.register_step_pre_hook(lambda *_: used.append(optimizer.param_groups[0]["lr"]))
+
+    train(model, optimizer, itertools.islice(batches(8), 3), warm_up_and_decay(optimizer, 0, 4))
+
+    assert pytest.approx([0.4, 0.3, 0.2]) == used
+    assert pytest.approx(0.1) == optimizer.param_groups[0]["lr"]
+
+
+def test_a_warm_up_rises_in_equal_steps_and_ends_at_zero() -> None:
+    """No update has a rate of zero, and none more than the full one."""
+    optimizer = one_weight(0.8)
+    rates = rates_of(optimizer, warm_up_and_decay(optimizer, 4, 10), 10)
+
+    assert pytest.approx([0.2, 0.4, 0.6, 0.8]) == rates[:4]
+    assert pytest.approx([0.8 * left / 6 for left in (6, 5, 4, 3, 2, 1, 0)]) == rates[4:]
+
+
+def test_without_a_warm_up_it_is_the_linear_decay_of_pytorch() -> None:
+    """The same rates as ``LinearLR`` down to zero."""
+    ours, theirs = one_weight(), one_weight()
+    linear = LinearLR(theirs, start_factor=1.0, end_factor=0.0, total_iters=7)
+
+    assert pytest.approx(rates_of(theirs, linear, 7), abs=1e-9) == rates_of(
+        ours, warm_up_and_decay(ours, 0, 7), 7
+    )
+
+
+def test_a_sweep_starts_from_equal_weights_and_batches() -> None:
+    """The first loss is the same at each rate; a higher one has moved further after it."""
+    found = sweep([0.001, 0.1, 100.0], size=32, updates=20)
+
+    firsts = {losses[0] for losses, _ in found.values()}
+    validation = [loss for _, loss in found.values()]
+    assert 1 == len(firsts)
+    assert {20} == {len(losses) for losses, _ in found.values()}
+    assert validation[1] < validation[0] < math.log(10) + 0.2
+    assert not validation[2] < math.log(10)  # NaN would do as well
+    assert found[0.1] == sweep([0.1], size=32, updates=20)[0.1]
+
+
+def test_the_validation_loss_is_a_mean_over_1000_images() -> None:
+    """In evaluation mode, of images that no batch holds."""
+    model = build(seed=0)
+    images, labels = digits()[1]
+
+    assert 1000 == len(images)
+    assert pytest.approx(
+        nn.functional.cross_entropy(model(images), labels).item(), rel=1e-5
+    ) == validation_loss(model)
+    assert not model.training
+
+
+def test_updates_are_counted_until_the_loss_is_low_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It looks after each of the first 40 updates, then less often; and gives up in the end."""
+    counted: list[int] = []
+
+    def only_count(_: nn.Module, __: object, data: Iterable[Images]) -> None:
+        counted.append(len(list(data)))
+
+    monkeypatch.setattr(rate_and_batch, "train", only_count)
+    monkeypatch.setattr(rate_and_batch, "validation_loss", lambda _: 1 / sum(counted))
+
+    assert 10 == updates_to(0.1, rate=1.0, size=1, seed=0, most=20)
+    counted.clear()
+    assert 100 <= updates_to(0.01, rate=1.0, size=1, seed=0, most=200) <= 105
+    assert {1, 2, 3, 4} <= set(counted) <= {1, 2, 3, 4, 5}
+    counted.clear()
+    assert math.inf == updates_to(0.01, rate=1.0, size=1, seed=0, most=50)
+
+
+def test_a_loss_that_is_not_a_number_never_arrives() -> None:
+    """A rate that diverges needs more updates than any limit."""
+    assert math.inf == updates_to(0.35, rate=1e6, size=8, seed=0, most=10)
+
+
+def test_a_lower_target_takes_more_updates() -> None:
+    """On the digits, with one rate."""
+    easy, hard = (updates_to(target, 0.2, size=64, seed=0, most=200) for target in (1.0, 0.6))
+
+    assert 0 < easy < hard < math.inf
+
+
+def test_the_best_rate_is_the_last_one_that_was_no_worse(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From 0.1 upwards the made-up updates fall to 0.4, and rise at 0.8."""
+    asked: list[float] = []
+
+    def made_up(_: float, rate: float, size: int, seed: int, most: int) -> float:
+        asked.append(rate)
+        needed = 100 * abs(math.log2(rate / 0.4)) + size + seed
+        return needed if needed <= most else math.inf
+
+    monkeypatch.setattr(rate_and_batch, "updates_to", made_up)
+
+    assert (0.4, [8, 9, 10, 11, 12]) == best_rate(8, 0.1, most=1000)
+    assert {0.1, 0.2, 0.4, 0.8} == set(asked)
+    assert (0.1, [math.inf]) == best_rate(8, 0.1, most=100)
+
+
+def test_a_rate_with_which_one_seed_does_not_arrive_is_not_the_best(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """However fast the others are."""
+    monkeypatch.setattr(
+        rate_and_batch,
+        "updates_to",
+        lambda _, rate, __, seed, ___: math.inf if rate > 0.1 and seed == 4 else 10 / rate,
+    )
+
+    assert 0.1 == best_rate(8, 0.1, most=1000)[0]
+
+
+def test_the_sizes_have_a_row_each(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Images are updates times batch; a size begins with the best rate of the one before."""
+    begun: list[tuple[float, int]] = []
+
+    def made_up(size: int, rate: float, most: int) -> tuple[float, list[float]]:
+        begun.append((rate, most))
+        return 2 * rate, [100, 110, 90, 101, 99]
+
+    monkeypatch.setattr(rate_and_batch, "best_rate", made_up)
+    found = study_sizes()
+
+    assert [(0.025, 2000), (0.05, 220), (0.1, 220)] == begun[:3]
+    assert [f"{size}" for size in SIZES] == list(found)
+    assert {"rate": 0.05, "updates": 100, "images": 800, "lowest": 90, "highest": 110} == found["8"]
+    row = capsys.readouterr().out.splitlines()[1].split()
+    assert ["8", "0.05", "100", "90", "to", "110", "800"] == row
+
+
+def test_the_batches_have_a_row_each(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Three epochs are 384 updates of 32 images, or 24 of 512; the third run has 384 of 512."""
+    asked: list[tuple[float, int, int]] = []
+
+    def made_up(rates: list[float], size: int, updates: int, seed: int) -> Any:
+        asked.append((rates[0], size, updates))
+        return {rates[0]: ([], 0.5 + seed / 10)}
+
+    monkeypatch.setattr(rate_and_batch, "sweep", made_up)
+    found = study_batches()
+
+    assert [(0.1, 32, 384), (0.1, 512, 24), (0.1, 512, 384), (0.2, 512, 24)] == asked[::5]
+    assert [384, 24, 384, 24] == [run["updates"] for run in found.values()]
+    assert [3, 3, 48, 3] == [run["epochs"] for run in found.values()]
+    rows = capsys.readouterr().out.splitlines()[1:]
+    assert all(row.endswith("0.50 to 0.90") for row in rows)
+    assert {0.5, 0.9} == set(found["small"].values()) - {384, 3}
+
+
+def test_the_sweep_has_a_row_for_each_rate(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Ten losses make a mean: those that end with the tenth, the hundredth and the last update."""
+
+    def made_up(rates: list[float], size: int, updates: int, seed: int) -> Any:
+        assert (32, 300) == (size, updates)
+        return {rates[0]: (list(range(1, 301)), 1.0 + seed)}
+
+    monkeypatch.setattr(rate_and_batch, "sweep", made_up)
+    found = study_sweep()
+
+    assert len(RATES) == len(found)
+    assert {"early": 5.5, "middle": 95.5, "late": 296, "lowest": 1.0, "highest": 5.0} == found[
+        "0_1"
+    ]
+    rows = capsys.readouterr().out.splitlines()[2:]
+    assert [f"{rate}" for rate in RATES] == [row.split()[0] for row in rows]
+
+
+@pytest.mark.usefixtures("two_seeds")
+def test_the_decays_have_a_row_for_each_rate(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Three schedules of a few updates: the falling ones end elsewhere than the constant one."""
+    monkeypatch.setattr(rate_and_batch, "UPDATES", 6)
+    monkeypatch.setattr(rate_and_batch, "DECAY_RATES", DECAY_RATES[:2])
+    found = study_decay()
+
+    assert ["0_1", "0_2"] == list(found)
+    assert ["constant", "linear", "cosine"] == list(found["0_2"])
+    assert 3 == len({of["lowest"] for of in found["0_2"].values()})
+    assert found["0_2"]["constant"]["lowest"] < found["0_1"]["constant"]["lowest"]
+    assert 3 == len(capsys.readouterr().out.splitlines())
+
+
+@pytest.mark.usefixtures("two_seeds")
+def test_the_warm_ups_have_a_row_for_each_rate(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Three updates: half, full, full with a warm-up; full, two thirds, one third without."""
+    monkeypatch.setattr(rate_and_batch, "LARGE_UPDATES", 3)
+    monkeypatch.setattr(rate_and_batch, "WARM_UP", 2)
+    monkeypatch.setattr(rate_and_batch, "ADAM_RATES", ADAM_RATES[:1])
+    found = study_warm_up()
+
+    assert ["without", "with"] == list(found["0_001"])
+    assert found["0_001"]["with"]["highest"] < found["0_001"]["without"]["lowest"]
+    assert 2 == len(capsys.readouterr().out.splitlines())
