@@ -256,7 +256,7 @@ def study_decay() -> dict[str, dict[str, dict[str, float]]]:
     found: dict[str, Any] = {}
     print(f"{'first rate':12}" + "".join(f"{name:>18}" for name in schedules))
     for rate in DECAY_RATES:
-        runs = {}
+        runs: dict[str, list[float]] = {}
         for name, make in schedules.items():
             runs[name] = []
             for seed in SEEDS:
