@@ -1,5 +1,7 @@
 """What pages conclude from one training run holds for five seeds: the recorded studies say so."""
 
+import math
+from itertools import pairwise
 from typing import Any
 
 from lesson_site import recordings
@@ -127,3 +129,61 @@ def test_more_images_help_more_than_any_remedy_with_every_seed() -> None:
     )
     assert found["strong_decay"]["highest_loss"] < plain["lowest_loss"]
     assert abs(found["decay"]["lowest_loss"] - plain["lowest_loss"]) < 0.02
+
+
+def test_a_larger_batch_needs_as_many_updates_and_more_images_with_every_seed() -> None:
+    """After as many images it is behind, also at a higher rate, and after as many updates not."""
+    found = study("foundations/rate_and_batch:study_batches")
+    small, large = found["small"], found["large"]
+
+    assert small["highest"] < found["large_faster"]["lowest"]
+    assert found["large_faster"]["highest"] < large["lowest"]
+    assert found["large_longer"]["highest"] < 1.1 * small["highest"]
+
+
+def test_useful_rates_span_a_factor_of_ten_with_every_seed() -> None:
+    """Below the loss still falls, and above it jumps beyond that of a guess."""
+    found = study("foundations/rate_and_batch:study_sweep")
+    useful = [found[rate] for rate in ("0_03", "0_1", "0_3")]
+    others = [of for of in found.values() if of not in useful]
+
+    assert max(of["highest"] for of in useful) < min(of["lowest"] for of in others)
+    assert found["0_001"]["early"] > found["0_001"]["middle"] > found["0_001"]["late"] > 1
+    assert all(found[rate]["early"] > math.log(10) for rate in ("1", "3"))
+    assert all(found[rate]["lowest"] > 1 for rate in ("1", "3"))
+
+
+def test_updates_fall_less_and_less_as_the_batch_grows() -> None:
+    """Four times the batch: nearly a quarter at first, hardly fewer at last; the images rise."""
+    found = list(study("foundations/rate_and_batch:study_sizes").values())
+    gains = [a["updates"] / b["updates"] for a, b in pairwise(found)]
+    rates = [of["rate"] for of in found]
+
+    assert gains[0] > 3
+    assert gains[-1] < 1.3
+    assert all(one > other for one, other in pairwise(gains))
+    assert all(a["images"] < b["images"] for a, b in pairwise(found))
+    assert rates == sorted(rates)
+    assert rates[-1] == rates[-2]
+
+
+def test_a_decay_saves_a_high_rate_and_gains_little_on_the_best_one_with_every_seed() -> None:
+    """From a first rate of 0.4 it ends far lower; from 0.1 it is behind."""
+    found = study("foundations/rate_and_batch:study_decay")
+    best = min(of["constant"]["lowest"] for of in found.values())
+
+    assert found["0_4"]["linear"]["highest"] < found["0_4"]["constant"]["lowest"]
+    assert found["0_4"]["cosine"]["highest"] < found["0_4"]["constant"]["lowest"]
+    assert 0.9 * best < found["0_4"]["linear"]["lowest"]
+    assert found["0_1"]["linear"]["lowest"] > found["0_1"]["constant"]["lowest"]
+
+
+def test_a_warm_up_saves_high_rates_and_delays_low_ones_with_every_seed() -> None:
+    """Under Adam with a batch of 512: high ones are 0.03 and 0.1, and 0.01 is a low one."""
+    found = study("foundations/rate_and_batch:study_warm_up")
+
+    assert all(
+        found[rate]["with"]["highest"] < found[rate]["without"]["lowest"]
+        for rate in ("0_03", "0_1")
+    )
+    assert found["0_01"]["with"]["lowest"] > found["0_01"]["without"]["highest"]
