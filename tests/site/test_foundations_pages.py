@@ -23,6 +23,7 @@ ANCHORS = {
     "mnist-script": ["data"],
     "modules": ["registration", "containers", "inspect"],
     "optimizers-and-checkpoints": ["optimizers", "checkpoints", "safe-loading"],
+    "rate-and-batch": ["updates", "rate", "critical-batch-size", "schedules"],
     "tensors": ["contract", "rank-and-shape", "sharing-memory", "dtypes", "devices"],
     "training-loop": [
         *("loop", "order", "script", "loader", "shuffling"),
@@ -31,7 +32,7 @@ ANCHORS = {
 }
 WAY = [
     *("index", "tensors", "autograd", "graphs-and-memory", "modules", "losses", "training-loop"),
-    *("mnist-script", "learning-or-memorising", "optimizers-and-checkpoints"),
+    *("mnist-script", "learning-or-memorising", "rate-and-batch", "optimizers-and-checkpoints"),
     *("acceleration", "debugging", "quiz", "lab"),
 ]
 # A check, and the outputs or listings that would answer it
@@ -44,6 +45,7 @@ GUESSES = {
     "foundations-sorted-loss": ["training_loop:print_sorted_digits"],
     "foundations-validation-loss": ["generalising:print_memorising", 'show="learning_curves"'],
     "foundations-best-guesser": ["generalising.py:guessers", "generalising:print_guessers"],
+    "foundations-larger-batch": ["rate_and_batch:study_batches"],
     "foundations-adam-decay": ["optimizers_and_checkpoints:print_one_step"],
     "foundations-resume-first-step": ["optimizers_and_checkpoints:print_resumes"],
     "foundations-ignored-labels": ["debugging:print_spoiled_batches"],
