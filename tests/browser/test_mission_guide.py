@@ -432,6 +432,7 @@ def test_going_away_and_back_leaves_no_second_listener(opened: Opened, site: str
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     mark = page.locator(f"{FIRST} .check-yours p")
+    page.locator(FIRST).scroll_into_view_if_needed()  # it wakes where somebody comes near
     expect(mark).to_contain_text("Your prediction is kept")
     page.locator("#ledger").scroll_into_view_if_needed()
     page.locator("memory-ledger svg").first.wait_for()
@@ -441,6 +442,7 @@ def test_going_away_and_back_leaves_no_second_listener(opened: Opened, site: str
         expect(page.locator("h1")).to_contain_text("The model behind the mission")
         assert page.evaluate(COUNT)["mission-changed"] == 0
         page.get_by_label("Tabs").get_by_role("link", name="Mission").click()
+        page.locator(FIRST).scroll_into_view_if_needed()
         expect(mark).to_contain_text("Your prediction is kept")
         page.locator("#ledger").scroll_into_view_if_needed()
         page.locator("memory-ledger svg").first.wait_for()
