@@ -307,3 +307,34 @@ def test_the_warm_ups_have_a_row_for_each_rate(
     assert ["without", "with"] == list(found["0_001"])
     assert found["0_001"]["with"]["highest"] < found["0_001"]["without"]["lowest"]
     assert 2 == len(capsys.readouterr().out.splitlines())
+
+
+def test_training_is_in_training_mode() -> None:
+    """Whatever ran before."""
+    model = build(seed=0)
+    model.eval()
+
+    train(model, torch.optim.SGD(model.parameters(), lr=0.1), itertools.islice(batches(16), 1))
+
+    assert model.training
+
+
+def test_a_run_begins_with_its_seed_and_has_its_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither the number of updates nor the most that are waited for takes their place."""
+    asked: list[int] = []
+
+    def built(seed: int) -> nn.Module:
+        asked.append(seed)
+        return build(seed)
+
+    def streamed(size: int) -> Iterable[Images]:
+        asked.append(size)
+        return batches(size)
+
+    monkeypatch.setattr(rate_and_batch, "build", built)
+    monkeypatch.setattr(rate_and_batch, "batches", streamed)
+
+    sweep([0.1], size=16, updates=2, seed=7)
+    assert 1 == updates_to(9.0, rate=0.1, size=16, seed=7, most=3)
+
+    assert [7, 16] * 2 == asked
