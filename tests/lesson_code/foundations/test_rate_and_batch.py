@@ -31,6 +31,7 @@ from lesson_code.foundations.rate_and_batch import (
     validation_loss,
     warm_up_and_decay,
 )
+from tests.by_hand import descend
 
 
 @pytest.fixture
@@ -73,6 +74,7 @@ def test_each_batch_gets_one_update_and_its_own_loss() -> None:
     """Without a step each loss is that of the images as they come, in training mode."""
     data = list(itertools.islice(batches(16), 3))
     model = build(seed=0)
+    model.eval()  # as a validation leaves it
     optimizer = torch.optim.SGD(model.parameters(), lr=0.0)
     steps: list[int] = []
     optimizer.register_step_post_hook(lambda *_: steps.append(1))
@@ -90,12 +92,7 @@ def test_an_update_is_the_rate_times_the_gradient_of_its_batch_alone() -> None:
     model, by_hand = build(seed=0), build(seed=0)
     train(model, torch.optim.SGD(model.parameters(), lr=0.1), data)
 
-    for images, labels in data:
-        loss = nn.functional.cross_entropy(by_hand(images), labels)
-        gradients = torch.autograd.grad(loss, list(by_hand.parameters()))
-        with torch.no_grad():
-            for parameter, gradient in zip(by_hand.parameters(), gradients, strict=True):
-                parameter -= 0.1 * gradient
+    descend(by_hand, data, rate=0.1)
 
     for learnt, expected in zip(model.parameters(), by_hand.parameters(), strict=True):
         torch.testing.assert_close(learnt, expected)
@@ -307,16 +304,6 @@ def test_the_warm_ups_have_a_row_for_each_rate(
     assert ["without", "with"] == list(found["0_001"])
     assert found["0_001"]["with"]["highest"] < found["0_001"]["without"]["lowest"]
     assert 2 == len(capsys.readouterr().out.splitlines())
-
-
-def test_training_is_in_training_mode() -> None:
-    """Whatever ran before."""
-    model = build(seed=0)
-    model.eval()
-
-    train(model, torch.optim.SGD(model.parameters(), lr=0.1), itertools.islice(batches(16), 1))
-
-    assert model.training
 
 
 def test_a_run_begins_with_its_seed_and_has_its_batches(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,7 @@ from torch import nn
 
 from lesson_code.gpu_training.training import evaluate, train_one_epoch, train_one_epoch_amp
 from lesson_code.models import MNISTClassifier
+from tests.by_hand import descend
 
 Batch = tuple[torch.Tensor, torch.Tensor]
 
@@ -133,12 +134,8 @@ def test_gradients_do_not_pile_up(batches: list[Batch], device: torch.device) ->
 
     train_one_epoch(model, batches, optimizer, nn.CrossEntropyLoss(), device)
 
-    for images, labels in batches:
-        loss = nn.functional.cross_entropy(reference(images.to(device)), labels.to(device))
-        gradients = torch.autograd.grad(loss, list(reference.parameters()))
-        with torch.no_grad():
-            for parameter, gradient in zip(reference.parameters(), gradients, strict=True):
-                parameter -= 0.1 * gradient
+    there = ((images.to(device), labels.to(device)) for images, labels in batches)
+    descend(reference, there, rate=0.1)
     for expected, trained in zip(reference.parameters(), model.parameters(), strict=True):
         torch.testing.assert_close(trained, expected)
 
