@@ -108,10 +108,31 @@ OPEN_ALL = """() => {
 }"""
 # The palettes differ in colours alone, so the dark one is asked for those alone.
 OF_COLORS = ["color-contrast", "link-in-text-block"]
-# How large a finger's target is, axe asks only where it is told to.
+# How large a finger's target is, axe asks only where it is told to. On a whole page colours are
+# half of its work, and most words look like others: of those whose own style and all of whose
+# ancestors' are the same, it is asked about the first.
 RUN_AXE = """async (rules, part = document) => {
   const only = rules.length ? { runOnly: { type: "rule", values: rules } } : {};
-  axe.configure({ rules: [{ id: "target-size", enabled: true, selector: "article *" }] });
+  const kinds = new Map();
+  const mark = (element, above) => {
+    const style = getComputedStyle(element);
+    const looks = [above, element.localName, element.className, style.color, style.opacity,
+      style.backgroundColor, style.backgroundImage, style.font, style.filter, style.textShadow,
+      style.display, style.visibility, style.position].join("|");
+    if (!kinds.has(looks)) kinds.set(looks, { number: kinds.size, shown: false });
+    const kind = kinds.get(looks);
+    const says = [...element.childNodes].some((n) => n.nodeType === 3 && /\\w/.test(n.data));
+    element.toggleAttribute("data-alike", says && kind.shown);
+    kind.shown ||= says;
+    for (const child of element.children)
+      if (child instanceof HTMLElement) mark(child, kind.number);
+  };
+  if (part === document) mark(document.body, "");
+  axe.configure({ rules: [
+    { id: "target-size", enabled: true, selector: "article *" },
+    { id: "color-contrast", selector: ":not([data-alike])" },
+    { id: "link-in-text-block", selector: ":is(a[href], [role=link]):not([data-alike])" },
+  ] });
   const { violations } = await axe.run(part, { resultTypes: ["violations"], ...only });
   const why = ({ any, all, none }) => [...any, ...all, ...none].map(({ message }) => message);
   return violations.flatMap(({ id, nodes }) => nodes.map((node) =>

@@ -3,6 +3,7 @@
 from pathlib import PurePosixPath
 
 import pytest
+from playwright.sync_api import Page
 
 from lesson_site.postbuild.sizes import (
     BUDGET_ELEMENTS,
@@ -13,7 +14,7 @@ from lesson_site.postbuild.sizes import (
     READING_REQUESTS,
     WITHOUT_BUDGET,
 )
-from tests.browser.conftest import Visits, addresses
+from tests.browser.conftest import AXE, OF_COLORS, RUN_AXE, Visits, addresses
 
 # Text, tables and formulas of theirs are 14 to 21 kB, where the frame of every page is 60, and they
 # have the sheets of what can be run.
@@ -45,6 +46,32 @@ def test_axe_finds_no_barrier(visits: Visits, address: str) -> None:
     barriers = visits(address).axe
 
     assert {} == {look: found for look, found in barriers.items() if found}
+
+
+ALIKE = """<!doctype html><html lang="en"><title>Words</title><style>p { color: #111; }
+.faint { color: #ccc; } .on { background: #222; }</style><body><main>%s</main>"""
+
+
+@pytest.mark.parametrize(
+    "faint",
+    [
+        "<p style='color: #ccc'>weak</p>",
+        "<p class='faint'>weak</p>",
+        "<p class='on'>weak</p>",
+        "<div class='on'><p>weak</p></div>",
+        "<p>strong <b class='faint'></b></p><p>strong <b class='faint'>weak</b></p>",
+    ],
+    ids=["its own", "its class", "what it lies on", "what its parent lies on", "one without words"],
+)
+def test_one_weak_word_among_many_others_is_found(page: Page, faint: str) -> None:
+    """Axe is asked about one of those that look alike, and a weak one looks like no other."""
+    page.set_content(ALIKE % ("<p>strong</p>" * 20 + faint + "<p>strong</p>" * 20))
+    page.evaluate(AXE.read_text(encoding="utf-8"))
+
+    [found] = page.evaluate(RUN_AXE, OF_COLORS)
+
+    assert found.startswith("color-contrast")
+    assert "weak</" in found
 
 
 def test_nothing_runs_out_of_the_screen(visits: Visits, address: str) -> None:
