@@ -119,12 +119,12 @@ def updates_to(loss: float, rate: float, size: int, seed: int, most: int) -> flo
 
 # --8<-- [start:schedule]
 def warm_up_and_decay(optimizer: Optimizer, warm_up: int, updates: int) -> LambdaLR:
-    """The rate rises in equal steps to its full value, then falls to zero."""
+    """The rate rises in equal steps to its full value, falls to zero, and stays there."""
 
     def factor(done: int) -> float:
         if done < warm_up:
             return (done + 1) / warm_up
-        return (updates - done) / (updates - warm_up)
+        return max(0.0, (updates - done) / max(1, updates - warm_up))
 
     return LambdaLR(optimizer, factor)
 

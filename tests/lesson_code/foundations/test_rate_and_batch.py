@@ -120,6 +120,17 @@ def test_a_warm_up_rises_in_equal_steps_and_ends_at_zero() -> None:
     assert pytest.approx([0.8 * left / 6 for left in (6, 5, 4, 3, 2, 1, 0)]) == rates[4:]
 
 
+@pytest.mark.parametrize("warm_up", [0, 1, 3])
+def test_after_the_last_update_the_rate_stays_at_zero(warm_up: int) -> None:
+    """A negative one would climb; the warm-up may take all of the updates."""
+    optimizer = one_weight()
+
+    rates = rates_of(optimizer, warm_up_and_decay(optimizer, warm_up, 3), 6)
+
+    assert [0.0] * 4 == rates[3:]
+    assert min(rates[:3]) > 0
+
+
 def test_without_a_warm_up_it_is_the_linear_decay_of_pytorch() -> None:
     """The same rates as ``LinearLR`` down to zero."""
     ours, theirs = one_weight(), one_weight()
