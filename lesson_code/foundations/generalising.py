@@ -12,7 +12,7 @@ import copy
 import functools
 import io
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -220,6 +220,16 @@ def losses_of(epoch: Epoch) -> dict[str, float]:
 def three_digits(value: float) -> float:
     """What a page says of a number that was trained."""
     return float(f"{value:.3g}")
+
+
+def range_of(values: Sequence[float], decimals: int = 2) -> str:
+    """The lowest and the highest of them, with so many decimals."""
+    return f"{min(values):.{decimals}f} to {max(values):.{decimals}f}"
+
+
+def ends(values: Sequence[float]) -> dict[str, float]:
+    """The lowest and the highest of them, in three digits."""
+    return {"lowest": three_digits(min(values)), "highest": three_digits(max(values))}
 
 
 def print_early_stopping() -> dict[str, float]:
@@ -465,16 +475,13 @@ def study_remedies() -> dict[str, dict[str, float]]:
     print(f"{'':28}{'training':>16}{'validation':>16}{'validation':>16}")
     print(f"{'five seeds':28}{'loss':>16}{'loss':>16}{'accuracy':>16}")
     for name, remedy in REMEDIES.items():
-        columns = list(zip(*(train_with(remedy, seed) for seed in SEEDS), strict=True))
-        ends = dict(zip(DECIMALS, ((min(values), max(values)) for values in columns), strict=True))
-        ranges = [
-            f"{low:.{DECIMALS[column]}f} to {high:.{DECIMALS[column]}f}"
-            for column, (low, high) in ends.items()
-        ]
+        runs = [train_with(remedy, seed) for seed in SEEDS]
+        columns = dict(zip(DECIMALS, zip(*runs, strict=True), strict=True))
+        ranges = [range_of(values, DECIMALS[column]) for column, values in columns.items()]
         print(f"{remedy.label:28}" + "".join(f"{text:>16}" for text in ranges))
         found[name] = {
-            f"{end}_{column}": three_digits(value)
-            for column, both in ends.items()
-            for end, value in zip(("lowest", "highest"), both, strict=True)
+            f"{end}_{column}": value
+            for column, values in columns.items()
+            for end, value in ends(values).items()
         }
     return found

@@ -16,12 +16,11 @@ from torch import nn
 from torch.nn import functional
 
 from lesson_code.data import as_tensors, load_mnist
+from lesson_code.foundations.generalising import Images, range_of
 
 PASSES = 4  # validation passes with dropout on
 LOW_RATE = 0.01
 EPOCHS_AT_LOW_RATE = (1, 4, 15)  # the ones that are shown, the last of which is the last one
-
-Images = tuple[torch.Tensor, torch.Tensor]
 
 
 @dataclass(frozen=True)
@@ -160,11 +159,7 @@ def study_replay() -> dict[str, dict[str, list[float]]]:
         runs = [replay(training, unseen, reset, seed) for seed in range(5)]
         losses, shares = [run.losses[-1] for run in runs], [run.accuracies[-1] for run in runs]
         title = "healthy" if reset else "never reset"
-        loss, share = (
-            f"{min(values):.{digits}f} to {max(values):.{digits}f}"
-            for values, digits in ((losses, 2), (shares, 2))
-        )
-        print(f"{title:16}{loss:>20}{share:>20}")
+        print(f"{title:16}{range_of(losses):>20}{range_of(shares):>20}")
         found[name] = {"loss": losses, "accuracy": shares}
     return found
 
@@ -189,10 +184,7 @@ def study_low_rate() -> dict[str, dict[str, list[float]]]:
     print(f"\nrate {LOW_RATE}, five seeds, accuracy")
     print(f"{'after epoch':12}{'reset':>16}{'no reset':>16}")
     for epoch in map(str, EPOCHS_AT_LOW_RATE):
-        healthy, broken = (
-            f"{min(shares):.2f} to {max(shares):.2f}"
-            for shares in (found["healthy"][epoch], found["broken"][epoch])
-        )
+        healthy, broken = (range_of(by_epoch[epoch]) for by_epoch in found.values())
         print(f"{epoch:12}{healthy:>16}{broken:>16}")
     return found
 

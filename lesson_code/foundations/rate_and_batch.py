@@ -12,7 +12,7 @@ import functools
 import itertools
 import math
 import statistics
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import torch
@@ -21,7 +21,15 @@ from torch.nn import functional
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import CosineAnnealingLR, LambdaLR, LRScheduler
 
-from lesson_code.foundations.generalising import Images, build, judge, three_digits, three_sets
+from lesson_code.foundations.generalising import (
+    Images,
+    build,
+    ends,
+    judge,
+    range_of,
+    three_digits,
+    three_sets,
+)
 
 SEEDS = range(5)
 IMAGES = 4096  # whole batches of every size: a smaller last one makes the noisiest update
@@ -155,16 +163,6 @@ def study_batches() -> dict[str, dict[str, float]]:
     return found
 
 
-def range_of(values: Sequence[float]) -> str:
-    """The lowest and the highest of them, with two decimals."""
-    return f"{min(values):.2f} to {max(values):.2f}"
-
-
-def ends(values: Sequence[float]) -> dict[str, float]:
-    """The lowest and the highest of them, in three digits."""
-    return {"lowest": three_digits(min(values)), "highest": three_digits(max(values))}
-
-
 def study_sweep() -> dict[str, dict[str, float]]:
     """What a log and the validation images say of each rate, with five seeds.
 
@@ -222,8 +220,7 @@ def study_sizes() -> dict[str, dict[str, float]]:
     for size in SIZES:
         rate, needed = best_rate(size, rate, most)
         most, updates = int(2 * max(needed)), int(statistics.median(needed))
-        seeds = f"{min(needed)} to {max(needed)}"
-        print(f"{size:<8}{rate:>10}{updates:>10}{seeds:>16}{updates * size:>10,}")
+        print(f"{size:<8}{rate:>10}{updates:>10}{range_of(needed, 0):>16}{updates * size:>10,}")
         found[f"{size}"] = {
             "rate": rate,
             "updates": updates,
