@@ -11,12 +11,9 @@ from torch import nn
 from torch.optim.lr_scheduler import LinearLR
 
 from lesson_code.foundations import rate_and_batch
-from lesson_code.foundations.generalising import Images, build, judge
+from lesson_code.foundations.generalising import Images, build, judge, three_sets
 from lesson_code.foundations.rate_and_batch import (
-    ADAM_RATES,
-    DECAY_RATES,
     RATES,
-    SIZES,
     batches,
     best_rate,
     digits,
@@ -31,13 +28,56 @@ from lesson_code.foundations.rate_and_batch import (
     validation_loss,
     warm_up_and_decay,
 )
+from lesson_site import recordings
 from tests.by_hand import descend
 
 
 @pytest.fixture
-def two_seeds(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A study of two seeds is enough for its table."""
+def optimizers(monkeypatch: pytest.MonkeyPatch) -> set[type]:
+    """Those of a study of two seeds that trains nothing.
+
+    A loss is the seed, and the rate of the last update times its images.
+    """
+    losses: dict[nn.Module, float] = {}
+    used: set[type] = set()
+
+    def built(seed: int) -> nn.Module:
+        model = build(seed)
+        losses[model] = seed
+        return model
+
+    def no_training(
+        model: nn.Module, optimizer: torch.optim.Optimizer, data: Iterable[Images], scheduler: Any
+    ) -> None:
+        used.add(type(optimizer))
+        last = 0.0
+        for images, _ in data:
+            last = optimizer.param_groups[0]["lr"] * len(images)
+            optimizer.step()
+            if scheduler:
+                scheduler.step()
+        losses[model] += last
+
     monkeypatch.setattr(rate_and_batch, "SEEDS", range(2))
+    monkeypatch.setattr(rate_and_batch, "build", built)
+    monkeypatch.setattr(rate_and_batch, "batches", lambda size: itertools.repeat(([0] * size, 0)))
+    monkeypatch.setattr(rate_and_batch, "train", no_training)
+    monkeypatch.setattr(rate_and_batch, "validation_loss", losses.__getitem__)
+    return used
+
+
+def recorded(study: str) -> list[str]:
+    """What a study is recorded to have tried."""
+    recording = recordings.read(f"foundations/rate_and_batch:{study}")
+    assert recording is not None
+    return list(recording.data)
+
+
+def table(printed: str) -> list[list[str]]:
+    """The words of each line, all of which are equally long."""
+    lines = printed.splitlines()
+    assert 1 == len({len(line) for line in lines})
+    return [line.split() for line in lines]
 
 
 def one_weight(rate: float = 1.0) -> torch.optim.Optimizer:
@@ -151,7 +191,7 @@ def test_a_sweep_starts_from_equal_weights_and_batches() -> None:
     assert {20} == {len(losses) for losses, _ in found.values()}
     assert validation[1] < validation[0] < math.log(10) + 0.2
     assert not validation[2] < math.log(10)  # NaN would do as well
-    assert found[0.1] == sweep([0.1], size=32, updates=20)[0.1]
+    assert found[0.1] == sweep([0.1], size=32, updates=20, seed=0)[0.1]
 
 
 def test_the_validation_loss_is_a_mean_over_1000_images() -> None:
@@ -159,10 +199,12 @@ def test_the_validation_loss_is_a_mean_over_1000_images() -> None:
     model = build(seed=0)
     images, labels = digits()[1]
 
-    assert 1000 == len(images)
-    assert pytest.approx(
-        nn.functional.cross_entropy(model(images), labels).item(), rel=1e-5
-    ) == validation_loss(model)
+    loss = validation_loss(model)
+
+    assert torch.equal(three_sets(4096)[1][0], images)  # neither training nor test images
+    assert isinstance(loss, float)
+    expected = nn.functional.cross_entropy(model(images), labels).item()
+    assert pytest.approx(expected, rel=1e-5) == loss
     assert not model.training
 
 
@@ -179,9 +221,10 @@ def test_updates_are_counted_until_the_loss_is_low_enough(monkeypatch: pytest.Mo
     assert 10 == updates_to(0.1, rate=1.0, size=1, seed=0, most=20)
     counted.clear()
     assert 100 <= updates_to(0.01, rate=1.0, size=1, seed=0, most=200) <= 105
+    assert [1] * 40 + [2] * 10 + [3] == counted[:51]
     assert {1, 2, 3, 4} <= set(counted) <= {1, 2, 3, 4, 5}
     counted.clear()
-    assert math.inf == updates_to(0.01, rate=1.0, size=1, seed=0, most=50)
+    assert math.inf == updates_to(0.1, rate=1.0, size=1, seed=0, most=9)
 
 
 def test_a_loss_that_is_not_a_number_never_arrives() -> None:
@@ -197,18 +240,24 @@ def test_a_lower_target_takes_more_updates() -> None:
 
 
 def test_the_best_rate_is_the_last_one_that_was_no_worse(monkeypatch: pytest.MonkeyPatch) -> None:
-    """From 0.1 upwards the made-up updates fall to 0.4, and rise at 0.8."""
-    asked: list[float] = []
+    """By the median: 120, then twice 100, then 105; no mean of these updates says the same."""
+    needed = {
+        0.1: [100, 110, 120, 130, 141],
+        0.2: [90, 90, 100, 180, 190],
+        0.4: [100, 100, 100, 100, 141],
+        0.8: [105] * 5,
+    }
+    asked: list[tuple[float, float, int, int]] = []
 
-    def made_up(_: float, rate: float, size: int, seed: int, most: int) -> float:
-        asked.append(rate)
-        needed = 100 * abs(math.log2(rate / 0.4)) + size + seed
-        return needed if needed <= most else math.inf
+    def made_up(target: float, rate: float, size: int, seed: int, most: int) -> float:
+        asked.append((target, rate, size, most))
+        return needed[rate][seed] if needed[rate][seed] <= most else math.inf
 
     monkeypatch.setattr(rate_and_batch, "updates_to", made_up)
 
-    assert (0.4, [8, 9, 10, 11, 12]) == best_rate(8, 0.1, most=1000)
-    assert {0.1, 0.2, 0.4, 0.8} == set(asked)
+    assert (0.4, needed[0.4]) == best_rate(8, 0.1, most=1000)
+    limits = {0.1: 1000, 0.2: 211, 0.4: 285, 0.8: 211}  # half as many again as the slowest seed
+    assert [(0.35, rate, 8, most) for rate, most in limits.items()] == asked[::5]
     assert (0.1, [math.inf]) == best_rate(8, 0.1, most=100)
 
 
@@ -233,16 +282,17 @@ def test_the_sizes_have_a_row_each(
 
     def made_up(size: int, rate: float, most: int) -> tuple[float, list[float]]:
         begun.append((rate, most))
-        return 2 * rate, [100, 110, 90, 101, 99]
+        return 2 * rate, [100, 130, 90, 101, 99]
 
     monkeypatch.setattr(rate_and_batch, "best_rate", made_up)
     found = study_sizes()
 
-    assert [(0.025, 2000), (0.05, 220), (0.1, 220)] == begun[:3]
-    assert [f"{size}" for size in SIZES] == list(found)
-    assert {"rate": 0.05, "updates": 100, "images": 800, "lowest": 90, "highest": 110} == found["8"]
-    row = capsys.readouterr().out.splitlines()[1].split()
-    assert ["8", "0.05", "100", "90", "to", "110", "800"] == row
+    assert [(0.025, 2000), (0.05, 260), (0.1, 260)] == begun[:3]
+    assert recorded("study_sizes") == list(found)
+    assert {"rate": 0.05, "updates": 100, "images": 800, "lowest": 90, "highest": 130} == found["8"]
+    _, row, *others = table(capsys.readouterr().out)
+    assert ["8", "0.05", "100", "90", "to", "130", "800"] == row
+    assert 4 == len(others)
 
 
 def test_the_batches_have_a_row_each(
@@ -261,8 +311,10 @@ def test_the_batches_have_a_row_each(
     assert [(0.1, 32, 384), (0.1, 512, 24), (0.1, 512, 384), (0.2, 512, 24)] == asked[::5]
     assert [384, 24, 384, 24] == [run["updates"] for run in found.values()]
     assert [3, 3, 48, 3] == [run["epochs"] for run in found.values()]
-    rows = capsys.readouterr().out.splitlines()[1:]
-    assert all(row.endswith("0.50 to 0.90") for row in rows)
+    _, *rows = table(capsys.readouterr().out)
+    assert ["512", "0.1", "384", "48", "0.50", "to", "0.90"] == rows[2]
+    assert recorded("study_batches") == list(found)
+    assert 4 == len(rows)
     assert {0.5, 0.9} == set(found["small"].values()) - {384, 3}
 
 
@@ -273,48 +325,57 @@ def test_the_sweep_has_a_row_for_each_rate(
 
     def made_up(rates: list[float], size: int, updates: int, seed: int) -> Any:
         assert (32, 300) == (size, updates)
-        return {rates[0]: (list(range(1, 301)), 1.0 + seed)}
+        odd = 100 if seed == 4 else 0  # moves a mean, and no median
+        return {rates[0]: ([odd + number for number in range(1, 301)], 1.0 + seed)}
 
     monkeypatch.setattr(rate_and_batch, "sweep", made_up)
     found = study_sweep()
 
-    assert len(RATES) == len(found)
+    assert recorded("study_sweep") == list(found)
     assert {"early": 5.5, "middle": 95.5, "late": 296, "lowest": 1.0, "highest": 5.0} == found[
         "0_1"
     ]
-    rows = capsys.readouterr().out.splitlines()[2:]
-    assert [f"{rate}" for rate in RATES] == [row.split()[0] for row in rows]
+    _, _, *rows = table(capsys.readouterr().out)
+    assert [f"{rate}" for rate in RATES] == [row[0] for row in rows]
+    assert ["0.1", "5.50", "95.50", "295.50", "1.00", "to", "5.00"] in rows
 
 
-@pytest.mark.usefixtures("two_seeds")
 def test_the_decays_have_a_row_for_each_rate(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], optimizers: set[type]
 ) -> None:
-    """Three schedules of a few updates: the falling ones end elsewhere than the constant one."""
+    """Six updates of 32 images: the last has the first rate, a sixth of it, or 7 % of it."""
     monkeypatch.setattr(rate_and_batch, "UPDATES", 6)
-    monkeypatch.setattr(rate_and_batch, "DECAY_RATES", DECAY_RATES[:2])
     found = study_decay()
 
-    assert ["0_1", "0_2"] == list(found)
-    assert ["constant", "linear", "cosine"] == list(found["0_2"])
-    assert 3 == len({of["lowest"] for of in found["0_2"].values()})
-    assert found["0_2"]["constant"]["lowest"] < found["0_1"]["constant"]["lowest"]
-    assert 3 == len(capsys.readouterr().out.splitlines())
+    assert {torch.optim.SGD} == optimizers
+    assert recorded("study_decay") == list(found)
+    assert {
+        "constant": {"lowest": 3.2, "highest": 4.2},
+        "linear": {"lowest": 0.533, "highest": 1.53},
+        "cosine": {"lowest": 0.214, "highest": 1.21},
+    } == found["0_1"]
+    assert 6.4 == found["0_2"]["constant"]["lowest"]
+    head, row, *others = table(capsys.readouterr().out)
+    assert list(found["0_1"]) == head[-3:]
+    assert ["0.1", "3.20", "to", "4.20", "0.53", "to", "1.53", "0.21", "to", "1.21"] == row
+    assert 3 == len(others)
 
 
-@pytest.mark.usefixtures("two_seeds")
 def test_the_warm_ups_have_a_row_for_each_rate(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    capsys: pytest.CaptureFixture[str], optimizers: set[type]
 ) -> None:
-    """Three updates: half, full, full with a warm-up; full, two thirds, one third without."""
-    monkeypatch.setattr(rate_and_batch, "LARGE_UPDATES", 3)
-    monkeypatch.setattr(rate_and_batch, "WARM_UP", 2)
-    monkeypatch.setattr(rate_and_batch, "ADAM_RATES", ADAM_RATES[:1])
+    """Sixty updates of 512: the last has a sixtieth of the rate, or a fortieth after 20 others."""
     found = study_warm_up()
 
-    assert ["without", "with"] == list(found["0_001"])
-    assert found["0_001"]["with"]["highest"] < found["0_001"]["without"]["lowest"]
-    assert 2 == len(capsys.readouterr().out.splitlines())
+    assert {torch.optim.Adam} == optimizers
+    assert recorded("study_warm_up") == list(found)
+    assert {
+        "without": {"lowest": 0.853, "highest": 1.85},
+        "with": {"lowest": 1.28, "highest": 2.28},
+    } == found["0_1"]
+    _, *rows = table(capsys.readouterr().out)
+    assert ["0.1", "0.85", "to", "1.85", "1.28", "to", "2.28"] == rows[-1]
+    assert 5 == len(rows)
 
 
 def test_a_run_begins_with_its_seed_and_has_its_batches(monkeypatch: pytest.MonkeyPatch) -> None:
