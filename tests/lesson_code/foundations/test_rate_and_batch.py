@@ -160,15 +160,16 @@ def test_a_warm_up_rises_in_equal_steps_and_ends_at_zero() -> None:
     assert pytest.approx([0.8 * left / 6 for left in (6, 5, 4, 3, 2, 1, 0)]) == rates[4:]
 
 
-@pytest.mark.parametrize("warm_up", [0, 1, 3])
+@pytest.mark.parametrize("warm_up", [0, 1, 2, 3])
 def test_after_the_last_update_the_rate_stays_at_zero(warm_up: int) -> None:
-    """A negative one would climb; the warm-up may take all of the updates."""
+    """A negative one would climb; the warm-up may take all of the updates, or all but one."""
     optimizer = one_weight()
 
     rates = rates_of(optimizer, warm_up_and_decay(optimizer, warm_up, 3), 6)
 
     assert [0.0] * 4 == rates[3:]
     assert min(rates[:3]) > 0
+    assert 1.0 == rates[min(warm_up, 2)]  # the full one, at the latest of the last update
 
 
 def test_without_a_warm_up_it_is_the_linear_decay_of_pytorch() -> None:
