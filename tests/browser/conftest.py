@@ -108,9 +108,10 @@ OPEN_ALL = """() => {
 }"""
 # The palettes differ in colours alone, so the dark one is asked for those alone.
 OF_COLORS = ["color-contrast", "link-in-text-block"]
-# How large a finger's target is, axe asks only where it is told to. On a whole page colours are
+# How large a finger's target is, axe asks only where it is told to. On a whole page contrast is
 # half of its work, and most words look like others: of those whose own style and all of whose
-# ancestors' are the same, it is asked about the first.
+# ancestors' are the same, it is asked about the first. Of links it is asked about each, since the
+# text around one counts.
 RUN_AXE = """async (rules, part = document) => {
   const only = rules.length ? { runOnly: { type: "rule", values: rules } } : {};
   const kinds = new Map();
@@ -122,7 +123,7 @@ RUN_AXE = """async (rules, part = document) => {
     if (!kinds.has(looks)) kinds.set(looks, { number: kinds.size, shown: false });
     const kind = kinds.get(looks);
     const says = [...element.childNodes].some((n) => n.nodeType === 3 && /\\w/.test(n.data));
-    element.toggleAttribute("data-alike", says && kind.shown);
+    if (says && kind.shown) element.setAttribute("data-alike", "");
     kind.shown ||= says;
     for (const child of element.children)
       if (child instanceof HTMLElement) mark(child, kind.number);
@@ -131,9 +132,10 @@ RUN_AXE = """async (rules, part = document) => {
   axe.configure({ rules: [
     { id: "target-size", enabled: true, selector: "article *" },
     { id: "color-contrast", selector: ":not([data-alike])" },
-    { id: "link-in-text-block", selector: ":is(a[href], [role=link]):not([data-alike])" },
   ] });
   const { violations } = await axe.run(part, { resultTypes: ["violations"], ...only });
+  for (const marked of document.querySelectorAll("[data-alike]"))
+    marked.removeAttribute("data-alike");
   const why = ({ any, all, none }) => [...any, ...all, ...none].map(({ message }) => message);
   return violations.flatMap(({ id, nodes }) => nodes.map((node) =>
     `${id}: ${node.html.slice(0, 160)} | ${why(node).join(" ").slice(0, 200)}`));

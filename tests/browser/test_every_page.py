@@ -70,8 +70,21 @@ def test_one_weak_word_among_many_others_is_found(page: Page, faint: str) -> Non
 
     [found] = page.evaluate(RUN_AXE, OF_COLORS)
 
+    assert 0 == page.locator("[data-alike]").count()  # which the next call would leave out
     assert found.startswith("color-contrast")
     assert "weak</" in found
+
+
+def test_a_link_in_a_text_is_found_after_one_that_stands_alone(page: Page) -> None:
+    """Both look alike, and only in a text a link can be taken for the words around it."""
+    plain = "<style>a { color: #222; text-decoration: none; }</style>"
+    alone, among = "<p><a href='#x'>alone</a></p>", "<p>Words, <a href='#x'>a link</a>, words.</p>"
+    page.set_content(ALIKE % (plain + alone + among))
+    page.evaluate(AXE.read_text(encoding="utf-8"))
+
+    [found] = page.evaluate(RUN_AXE, OF_COLORS)
+
+    assert found.startswith("link-in-text-block")
 
 
 def test_nothing_runs_out_of_the_screen(visits: Visits, address: str) -> None:
