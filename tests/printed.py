@@ -19,6 +19,11 @@ def compared() -> frozenset[str]:
 def printed(target: str) -> Recording:
     """What a function printed and returned on a CPU, as tests compare it with a fresh run."""
     assert target in compared(), f"no page shows {target}, so no test runs it again"
+    return recorded(target)
+
+
+def recorded(target: str) -> Recording:
+    """What a function printed and returned on a CPU when it was recorded, a study as well."""
     recording = recordings.read(target)
     assert recording is not None
     return recording

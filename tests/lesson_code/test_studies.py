@@ -6,13 +6,12 @@ from typing import Any
 
 from lesson_site import recordings
 from lesson_site.snippets import recorded_targets
+from tests.printed import recorded
 
 
 def study(target: str) -> Any:
     """The data of a recorded study."""
-    recording = recordings.read(target)
-    assert recording is not None
-    return recording.data
+    return recorded(target).data
 
 
 def test_every_study_has_five_seeds_and_other_instructions() -> None:
@@ -21,9 +20,8 @@ def test_every_study_has_five_seeds_and_other_instructions() -> None:
     assert len(studies) >= 9
 
     for target in studies:
-        recording = recordings.read(target)
-        assert recording is not None
-        assert len({name for run in recording.runs for name in run["instructions"]}) >= 2, target
+        runs = recorded(target).runs
+        assert len({name for run in runs for name in run["instructions"]}) >= 2, target
 
 
 def test_a_missing_reset_ruins_the_model_with_every_seed() -> None:

@@ -28,8 +28,8 @@ from lesson_code.foundations.rate_and_batch import (
     validation_loss,
     warm_up_and_decay,
 )
-from lesson_site import recordings
 from tests.by_hand import descend
+from tests.printed import recorded
 
 
 @pytest.fixture
@@ -66,11 +66,9 @@ def optimizers(monkeypatch: pytest.MonkeyPatch) -> set[type]:
     return used
 
 
-def recorded(study: str) -> list[str]:
+def tried(study: str) -> list[str]:
     """What a study is recorded to have tried."""
-    recording = recordings.read(f"foundations/rate_and_batch:{study}")
-    assert recording is not None
-    return list(recording.data)
+    return list(recorded(f"foundations/rate_and_batch:{study}").data)
 
 
 def table(printed: str) -> list[list[str]]:
@@ -289,7 +287,7 @@ def test_the_sizes_have_a_row_each(
     found = study_sizes()
 
     assert [(0.025, 2000), (0.05, 260), (0.1, 260)] == begun[:3]
-    assert recorded("study_sizes") == list(found)
+    assert tried("study_sizes") == list(found)
     assert {"rate": 0.05, "updates": 100, "images": 800, "lowest": 90, "highest": 130} == found["8"]
     _, row, *others = table(capsys.readouterr().out)
     assert ["8", "0.05", "100", "90", "to", "130", "800"] == row
@@ -314,7 +312,7 @@ def test_the_batches_have_a_row_each(
     assert [3, 3, 48, 3] == [run["epochs"] for run in found.values()]
     _, *rows = table(capsys.readouterr().out)
     assert ["512", "0.1", "384", "48", "0.50", "to", "0.90"] == rows[2]
-    assert recorded("study_batches") == list(found)
+    assert tried("study_batches") == list(found)
     assert 4 == len(rows)
     assert {0.5, 0.9} == set(found["small"].values()) - {384, 3}
 
@@ -332,7 +330,7 @@ def test_the_sweep_has_a_row_for_each_rate(
     monkeypatch.setattr(rate_and_batch, "sweep", made_up)
     found = study_sweep()
 
-    assert recorded("study_sweep") == list(found)
+    assert tried("study_sweep") == list(found)
     assert {"early": 5.5, "middle": 95.5, "late": 296, "lowest": 1.0, "highest": 5.0} == found[
         "0_1"
     ]
@@ -349,7 +347,7 @@ def test_the_decays_have_a_row_for_each_rate(
     found = study_decay()
 
     assert {torch.optim.SGD} == optimizers
-    assert recorded("study_decay") == list(found)
+    assert tried("study_decay") == list(found)
     assert {
         "constant": {"lowest": 3.2, "highest": 4.2},
         "linear": {"lowest": 0.533, "highest": 1.53},
@@ -369,7 +367,7 @@ def test_the_warm_ups_have_a_row_for_each_rate(
     found = study_warm_up()
 
     assert {torch.optim.Adam} == optimizers
-    assert recorded("study_warm_up") == list(found)
+    assert tried("study_warm_up") == list(found)
     assert {
         "without": {"lowest": 0.853, "highest": 1.85},
         "with": {"lowest": 1.28, "highest": 2.28},

@@ -17,16 +17,14 @@ from lesson_code.lab.training_memory import (
     step_memory,
 )
 from lesson_code.saved_tensors import SavedBytes
-from lesson_site import recordings
+from tests.printed import recorded
 
 MB = 10**6
 
 
-def recorded(function: str) -> Any:
+def returned(function: str) -> Any:
     """What a printing function of the module returned when it was recorded."""
-    recording = recordings.read(f"lab/training_memory:{function}")
-    assert recording is not None
-    return recording.data
+    return recorded(f"lab/training_memory:{function}").data
 
 
 @pytest.mark.parametrize(
@@ -45,7 +43,7 @@ def test_saved_bytes_grow_with_the_batch(
 ) -> None:
     """What was recorded agrees with what was measured on real tensors, to one percent."""
     assert pytest.approx(megabytes, rel=0.01) == (
-        recorded("print_saved_by_batch")[precision][str(batch)] / MB
+        returned("print_saved_by_batch")[precision][str(batch)] / MB
     )
 
 
@@ -60,14 +58,14 @@ def test_saved_bytes_grow_with_the_batch(
 )
 def test_recorded_peaks(precision: str, batch: int, megabytes: float) -> None:
     """The peak of a step with Adam, to one percent."""
-    peak = recorded(f"print_{precision}_steps")[str(batch)]["peak"]
+    peak = returned(f"print_{precision}_steps")[str(batch)]["peak"]
 
     assert pytest.approx(megabytes, rel=0.01) == peak["total"] / MB
 
 
 def test_the_peak_comes_before_the_gradients() -> None:
     """At batch 32 only the last layer's gradients exist; at batch 8 most of them do."""
-    steps = recorded("print_float32_steps")
+    steps = returned("print_float32_steps")
 
     assert pytest.approx(8.2, rel=0.01) == steps["32"]["peak"]["gradients"] / MB
     assert steps["32"]["peak"]["gradients"] < steps["8"]["peak"]["gradients"]
@@ -82,7 +80,7 @@ def test_another_optimizer_differs_by_its_state(
     optimizer: Optimizer, batch: int, autocast: bool, state: int
 ) -> None:
     """The peak is Adam's, less Adam's state, plus the optimizer's own."""
-    adam = recorded("print_autocast_steps" if autocast else "print_float32_steps")
+    adam = returned("print_autocast_steps" if autocast else "print_float32_steps")
     peak = adam[str(batch)]["peak"]
 
     step = step_memory(batch, autocast, optimizer)
@@ -93,7 +91,7 @@ def test_another_optimizer_differs_by_its_state(
 
 def test_sgd_with_momentum_at_batch_32() -> None:
     """Adam's second average is what the two differ by."""
-    peak = recorded("print_float32_steps")["32"]["peak"]
+    peak = returned("print_float32_steps")["32"]["peak"]
 
     assert pytest.approx(2987.7, rel=0.01) == (peak["total"] - 4 * 25_557_032) / MB
 
@@ -115,12 +113,12 @@ def test_what_is_saved_by_kind() -> None:
     assert {kind: mixed.bytes[kind] * 2 for kind in full.maps} == {
         kind: full.bytes[kind] for kind in full.maps
     }
-    assert recorded("print_saved_by_kind") == {"float32": full.bytes, "autocast": mixed.bytes}
+    assert returned("print_saved_by_kind") == {"float32": full.bytes, "autocast": mixed.bytes}
 
 
 def test_saved_bytes_of_one_image() -> None:
     """The counts of the recording are those of today's code."""
-    assert recorded("print_saved_by_batch")["float32"]["1"] == saved_bytes(1, autocast=False)
+    assert returned("print_saved_by_batch")["float32"]["1"] == saved_bytes(1, autocast=False)
 
 
 def test_real_batch_norm_keeps_its_statistics_in_32_bits() -> None:
@@ -138,7 +136,7 @@ def test_real_batch_norm_keeps_its_statistics_in_32_bits() -> None:
 )
 def test_recorded_checkpointing(name: str, megabytes: float) -> None:
     """Peaks to one percent, work to the last operation."""
-    found = recorded("print_checkpointing")[name]
+    found = returned("print_checkpointing")[name]
 
     assert pytest.approx(megabytes, rel=0.01) == found["peak"] / MB
     assert (24_299_077_632 if name == "none" else 32_237_322_240) == found["flop"]
@@ -148,7 +146,7 @@ def test_checkpointing_today() -> None:
     """The recorded peak of a checkpoint around each block is that of today's code."""
     step = step_memory(32, make_model=partial(checkpointed_resnet50, "block"))
 
-    assert recorded("print_checkpointing")["each_block"]["peak"] == step.peak.total
+    assert returned("print_checkpointing")["each_block"]["peak"] == step.peak.total
 
 
 def test_work_without_checkpoints() -> None:
@@ -158,4 +156,4 @@ def test_work_without_checkpoints() -> None:
 
 def test_parameters() -> None:
     """The recording knows how many parameters ResNet-50 has."""
-    assert recorded("print_float32_steps")["parameters"] == 25_557_032
+    assert returned("print_float32_steps")["parameters"] == 25_557_032
