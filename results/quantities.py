@@ -64,7 +64,7 @@ def write(value: float, unit: str, spread: float = 0.0) -> str:
     if unit == "samples_per_s":
         return f"{rounded(value, spread)}{SPACE}per second"
     if unit == "points":
-        return f"{_percent(value, spread)}{SPACE}points"
+        return f"{_points(value, spread)}{SPACE}points".replace("-", "\N{MINUS SIGN}")
     if unit == "times":
         return f"{rounded(value, spread)}{SPACE}times"
     if 0 < abs(value) < SMALLEST_WRITTEN_OUT or abs(value) >= LARGEST_WRITTEN_OUT:
@@ -80,7 +80,7 @@ def read(text: str) -> float:
     Raises:
         ValueError: If it begins with no number.
     """
-    number, *rest = text.replace(",", "").split(SPACE)
+    number, *rest = text.replace(",", "").replace("\N{MINUS SIGN}", "-").split(SPACE)
     if rest[:1] == ["×"]:
         return float(f"{number}e{rest[1].removeprefix('10').translate(PLAIN_DIGITS)}")
     return float(number) * FACTORS.get(" ".join(rest), 1.0)
@@ -174,3 +174,9 @@ def _percent(value: float, spread: float) -> str:
         return f"{value:.0f}"
     text = rounded(value, spread)
     return text if spread or abs(value) < 1 else f"{value:.1f}"
+
+
+def _points(value: float, spread: float) -> str:
+    """Of ten thousand answers one is a hundredth of a point, and no set here has more."""
+    text = _percent(value, spread)
+    return f"{value:.2f}" if not spread and 0.01 <= abs(value) < 1 else text

@@ -44,7 +44,10 @@ NBSP = "\N{NO-BREAK SPACE}"
         (3.1e9, "bytes_per_s", 0.0, "3.10 GB/s"),
         (2.5e6, "bytes_per_s", 0.0, "2.50 MB/s"),
         (151_234.0, "samples_per_s", 900.0, "151,000 per second"),
-        (0.42, "points", 0.0, "0.420 points"),
+        (0.42, "points", 0.0, "0.42 points"),
+        (-0.0612, "points", 0.0, "−0.06 points"),
+        (0.0042, "points", 0.0, "0.00420 points"),
+        (0.42, "points", 0.3, "0.4 points"),
         (1.46e-7, "plain", 0.0, "1.5 × 10⁻⁷"),
         (3.14e23, "plain", 0.0, "3.14 × 10²³"),
         (1e15, "plain", 0.0, "1.00 × 10¹⁵"),
@@ -72,8 +75,10 @@ def test_what_is_written_can_be_read(unit: str, value: float) -> None:
 
     text = quantities.write(value, unit)
 
-    assert not value or f"-{text}" == quantities.write(-value, unit)
+    below = quantities.write(-value, unit)
+    assert not value or f"-{text}" == below.replace("−", "-")
     read = quantities.read(text)
+    assert -read == quantities.read(below)
     assert read == pytest.approx(wanted, rel=0.05 if exact else 0.01, abs=tolerance)
 
 

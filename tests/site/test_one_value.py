@@ -135,7 +135,7 @@ def parts_of(definition: Definition, store: Store) -> list[str]:
 
 def ends(text: str) -> tuple[float, float]:
     """The smallest and the largest number that are rounded to this text."""
-    digits = text.split(SPACE)[0].replace(",", "")
+    digits = text.split(SPACE)[0].replace(",", "").replace("−", "-")
     whole, _, decimals = digits.partition(".")
     zeros = 0 if decimals else len(whole) - len(whole.rstrip("0"))  # 4,700 is in hundreds
     half = 0.5 * 10.0 ** (zeros - len(decimals))
