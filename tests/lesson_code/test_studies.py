@@ -129,6 +129,28 @@ def test_more_images_help_more_than_any_remedy_with_every_seed() -> None:
     assert abs(found["decay"]["lowest_loss"] - plain["lowest_loss"]) < 0.02
 
 
+def test_stopping_early_costs_accuracy_and_dropout_gains_some_on_other_images() -> None:
+    """A gain of several errors is one of most seeds; one that is within two is none."""
+    found = study("foundations/generalising:study_gains")
+
+    for name in ("dropout", "shifts", "images_1000"):
+        assert found[name]["points"] > 2 * found[name]["error"]
+        assert found[name]["seeds"] >= 9
+    for name in ("decay", "strong_decay"):
+        assert abs(found[name]["points"]) <= 2 * found[name]["error"]
+    assert found["stopping"]["points"] < -2 * found["stopping"]["error"]
+    assert found["stopping"]["seeds"] <= 3
+
+
+def test_pairs_tell_more_where_two_trainings_share_their_luck() -> None:
+    """Seeds that do well with shifts are not those that do well without."""
+    found = study("foundations/generalising:study_gains")
+    shrinks = {name: of["error"] / of["error_apart"] for name, of in found.items()}
+
+    assert shrinks.pop("shifts") > 1
+    assert max(shrinks.values()) < 0.8
+
+
 def test_a_larger_batch_needs_as_many_updates_and_more_images_with_every_seed() -> None:
     """After as many images it is behind, also at a higher rate, and after as many updates not."""
     found = study("foundations/rate_and_batch:study_batches")

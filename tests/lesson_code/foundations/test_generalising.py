@@ -17,15 +17,19 @@ from lesson_code.foundations import generalising
 from lesson_code.foundations.generalising import (
     BLANK,
     EPOCHS,
+    PAIRS,
     REMEDIES,
     SHOWN_EPOCHS,
     EarlyStopping,
+    Remedy,
+    accuracies,
     best_guesser,
     build,
     expected_best,
     judge,
     known_digits,
     learn,
+    others,
     paired_difference,
     print_guessers,
     print_standard_errors,
@@ -33,6 +37,7 @@ from lesson_code.foundations.generalising import (
     shifted,
     standard_error,
     study_choosing,
+    study_gains,
     study_remedies,
     three_sets,
     train_epoch,
@@ -441,6 +446,60 @@ def test_the_table_of_remedies_has_a_row_for_each(
     assert all(row.endswith("0.800 to 0.840") for row in rows)
     assert set(REMEDIES) == set(found)
     assert (0.5, 0.9) == (found["plain"]["lowest_loss"], found["plain"]["highest_loss"])
+
+
+def test_the_other_images_are_in_no_set_of_a_comparison() -> None:
+    """Neither among the 1,000 for validation nor among up to 1,000 for training; all the rest."""
+    (training, _), (validation, _), _ = three_sets(1000)
+    images, labels = others()
+
+    seen = {image.numpy().tobytes() for image in (*training, *validation)}
+    rest = {image.numpy().tobytes() for image in images}
+    everything = {image.numpy().tobytes() for image in known_digits()[0][0]}
+    assert 4000 == len(images) == len(labels) == len(rest)
+    assert (set(), everything) == (seen & rest, seen | rest)
+
+
+def test_a_comparison_judges_each_seed_on_the_other_images(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In percent, each with its own weights."""
+    remedy = Remedy("untrained")
+    asked: list[tuple[Remedy, int]] = []
+
+    def untrained(remedy: Remedy, seed: int) -> nn.Module:
+        asked.append((remedy, seed))
+        return build(seed)
+
+    monkeypatch.setattr(generalising, "trained", untrained)
+    found = accuracies(remedy)
+
+    images, labels = others()
+    right = [int((build(seed).eval()(images).argmax(1) == labels).sum()) for seed in PAIRS]
+    assert [(remedy, seed) for seed in PAIRS] == asked
+    assert found.tolist() == pytest.approx([100 * count / 4000 for count in right])
+
+
+def test_gains_are_those_of_each_seed_over_the_plain_training(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Seeds differ by far more than the remedy changes, and the error does not see it."""
+    seeds = torch.tensor([10.0 * seed for seed in PAIRS], dtype=torch.float64)
+    gained = {"dropout": torch.tensor([1.0, -1.0, *[2.0] * 8]), "decay": torch.full((10,), -0.001)}
+
+    def made_up(remedy: Remedy) -> torch.Tensor:
+        [name] = [name for name, each in REMEDIES.items() if each is remedy]
+        return seeds + gained.get(name, torch.zeros(10))
+
+    monkeypatch.setattr(generalising, "accuracies", made_up)
+    found = study_gains()
+
+    rows = {row[:28].strip(): row.split()[-4:] for row in capsys.readouterr().out.splitlines()[2:]}
+    apart = math.sqrt((seeds.var() + (seeds + gained["dropout"]).var()).item() / 10)
+    columns = {"points": 1.6, "error": 0.31, "error_apart": round(apart, 2), "seeds": 9}
+    assert columns == found["dropout"]
+    assert ["1.60", "0.31", f"{apart:.2f}", "9"] == rows["dropout 0.5"]
+    assert ["0.00", "0.00", "13.54", "0"] == rows["weight decay 0.01"]
+    assert [REMEDIES[name].label for name in found] == list(rows)
+    assert set(REMEDIES) - {"plain", "images_5000"} == set(found)
 
 
 @pytest.mark.parametrize("options", [{"weight_decay": 1.0}, {"prepare": torch.zeros_like}])
