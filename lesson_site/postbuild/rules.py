@@ -120,16 +120,18 @@ class Known:
         """Read the pages, the scripts, and texts from which scripts make elements."""
         tags: set[tuple[str, str]] = set()
         said = set(scripts)
-        made: set[str] = set()
+        in_pages: set[str] = set()
         self.tabs = 0
         for page in pages:
             tags.update((found[0], found[1]) for found in TAG.findall(page))
-            said.update(INLINE_SCRIPT.findall(page))
-            made.update(name for name, sign in MADE_FOR.items() if re.search(sign, page))
+            in_pages.update(INLINE_SCRIPT.findall(page))
             self.tabs = max([self.tabs, *Counter(TAB_NAME.findall(page)).values()])
+        # Most tags are those of other pages too, and each is looked at once.
+        has = "\n".join([*in_pages, *(rest for _, rest in tags)])
+        self.unmade = tuple(name for name in sorted(MADE_FOR) if not re.search(MADE_FOR[name], has))
+        said |= in_pages
         for text in [*data, *(unescape(rest) for _, rest in tags if "&lt;" in rest)]:
             tags.update((found[0], found[1]) for found in TAG.findall(text.replace('\\"', '"')))
-        self.unmade = tuple(sorted(MADE_FOR.keys() - made))
         self.words = {word for text in said for word in WORD.findall(text)}
         self.spoken = {word for text in said for word in _names(text)}
         self.beginnings = {word for word in self.spoken if BEGINNING.fullmatch(word)}

@@ -89,7 +89,10 @@ def test_a_rule_that_nothing_matches_goes(rule: str, expected: str) -> None:
     ("rule", "sign"),
     [
         (".md-annotation__index{top:0}", '<p class="wide annotate">'),
-        ("[role=dialog] p{top:0}", '{"features": ["content.tooltips"]}'),
+        (
+            "[role=dialog] p{top:0}",
+            '<script id="__config">{"features": ["content.tooltips"]}</script>',
+        ),
         (".card>:last-child{top:0}", '<div class="grid cards">'),
     ],
 )
