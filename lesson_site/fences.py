@@ -6,7 +6,6 @@ A mistake in one raises :class:`~lesson_site.errors.PageError`, which stops the 
 
 import functools
 import hashlib
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from html import escape
@@ -22,6 +21,7 @@ from pygments.lexers.python import PythonLexer
 from lesson_site import printed_tables, runnable
 from lesson_site.differences import Line, added, compare
 from lesson_site.errors import PageError
+from lesson_site.highlighting import in_few_spans
 from lesson_site.markdown_source import read_yaml
 from lesson_site.page import current_page
 from lesson_site.remembered import remembered
@@ -29,9 +29,6 @@ from lesson_site.sections import Section, read_section
 from results import recorded
 from results.quantities import in_words
 from results.recorded import RecordingError
-
-# Names and spaces have the colour of plain text: without their spans a page has half the elements.
-PLAIN = re.compile(r'<span class="[nw]">([^<]*)</span>')
 
 Options = dict[str, Any]
 Format = Callable[..., str]
@@ -234,7 +231,7 @@ def _are_texts(values: object) -> bool:
 def _highlighted(section: Section, marked: list[int] | None = None, kind: str = "added") -> str:
     lines = [i + 1 for i in marked or []]
     question = ["coloured", pygments.__version__, section.text, lines]
-    html = PLAIN.sub(r"\1", remembered(question, lambda: _coloured(section.text, lines)))
+    html = in_few_spans(remembered(question, lambda: _coloured(section.text, lines)))
     if kind == "removed":
         html = html.replace('class="hll"', 'class="hll removed"')
     classes = "language-python highlight marked" if lines else "language-python highlight"

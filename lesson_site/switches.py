@@ -4,13 +4,11 @@ from html import escape
 from itertools import product
 
 from markdown import Markdown
-from pygments import highlight
-from pygments.formatters.html import HtmlFormatter
-from pygments.lexers.python import PythonLexer
 
 from lesson_site.differences import added
 from lesson_site.errors import PageError
 from lesson_site.fences import Options, fence
+from lesson_site.highlighting import highlighted_lines
 from lesson_site.markdown_source import read_yaml
 from lesson_site.page import current_page
 from lesson_site.sections import Section, read_section
@@ -56,11 +54,8 @@ def switches(source: str, options: Options, md: Markdown) -> str:
 
 
 def _lines(section: Section, new: list[int]) -> str:
-    html = highlight(
-        section.text, PythonLexer(stripnl=False, ensurenl=False), HtmlFormatter(nowrap=True)
-    )
     items = []
-    for index, line in enumerate(html.rstrip("\n").split("\n")):
+    for index, line in enumerate(highlighted_lines(section.text)):
         switch = f' data-switch="{new.index(index)}"' if index in new else ""
         blank = "" if line.strip() else ' class="check-blank"'
         items.append(f"<li{switch}{blank}><code>{line}</code></li>")

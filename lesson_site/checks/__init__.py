@@ -34,14 +34,12 @@ from markdown import Markdown
 from markdown.preprocessors import Preprocessor
 from markdown.treeprocessors import Treeprocessor
 from markdown.util import AtomicString
-from pygments import highlight
-from pygments.formatters.html import HtmlFormatter
-from pygments.lexers.python import PythonLexer
 from pymdownx.blocks import BlocksExtension, BlocksProcessor
 from pymdownx.blocks.block import Block, type_integer
 
 from lesson_site.checks.options import Check, read_check
 from lesson_site.errors import PageError
+from lesson_site.highlighting import highlighted_lines
 from lesson_site.markdown_source import in_fences, read_yaml
 from lesson_site.numbering import WHOLE
 from lesson_site.page import Page, current_page, line_of
@@ -244,17 +242,11 @@ class CheckBlock(Block):
     def _add_lines(self, block: etree.Element, name: str, text: str) -> etree.Element:
         box = etree.SubElement(block, "div", {"class": f"highlight {name}"})
         lines = etree.SubElement(box, "ol", {"class": "check-lines"})
-        for html in _highlighted_lines(text):
+        for html in highlighted_lines(text):
             item = etree.SubElement(lines, "li", {} if html.strip() else {"class": "check-blank"})
             code = etree.SubElement(item, "code")
             code.text = AtomicString(self.md.htmlStash.store(html)) if html.strip() else ""
         return box
-
-
-def _highlighted_lines(text: str) -> list[str]:
-    """One piece of HTML for each line; the formatter closes its elements at every line's end."""
-    html = highlight(text, PythonLexer(stripnl=False, ensurenl=False), HtmlFormatter(nowrap=True))
-    return html.rstrip("\n").split("\n")
 
 
 def _rows(check: Check) -> etree.Element:

@@ -13,6 +13,7 @@ from pathlib import Path
 import minify_html
 
 from lesson_site.files import write_whole
+from lesson_site.highlighting import in_few_spans
 from lesson_site.postbuild.comments import without_comments
 
 SHEETS = (
@@ -74,7 +75,7 @@ def minify_js(script: str, *, module: bool = False) -> str:
 
 def minify_page(html: str) -> str:
     """A page that shows the same in fewer bytes."""
-    short = OURS.sub(lambda found: minify_js(found[0]), html)
+    short = in_few_spans(OURS.sub(lambda found: minify_js(found[0]), html))
     parts = []
     end = 0
     for kept in AS_IT_IS.finditer(short):

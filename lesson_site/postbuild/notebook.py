@@ -45,8 +45,6 @@ HEADING = re.compile(r"<h1[^>]*>.*?</h1>", re.S)
 HEADING_LINK = 'class="headerlink" title="Link to this heading" aria-hidden="true" tabindex="-1"'
 ANCHOR = re.compile(r'<a class="anchor-link" href="([^"]+)">')
 DOCSTRING = re.compile(r'\n +""".*?"""(?=\n)', re.S)
-# Names, operators, punctuation and spaces, in the colour of the text or almost so.
-UNCOLOURED = re.compile(r'<span class="(?:n|nn|o|p|w)">([^<]*)</span>')
 
 
 def tidy_notebook(site: Path) -> None:
@@ -110,7 +108,7 @@ def _cell(name: str, html: str, cell: dict[str, Any], site: Path) -> Iterator[st
 
 
 def _code(name: str, html: str, prompt: str) -> str:
-    block = _block(UNCOLOURED.sub(r"\1", html))
+    block = _block(html)
     return f'<figure class="code" id="{name}">{block}<figcaption>{prompt}</figcaption></figure>'
 
 

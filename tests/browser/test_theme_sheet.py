@@ -11,7 +11,7 @@ from playwright.sync_api import Page
 
 from lesson_site.postbuild.minify import minify_css
 from lesson_site.postbuild.rules import COSTLY, narrowed
-from tests.browser.conftest import settled
+from tests.browser.conftest import PALETTE, PALETTES, SETTLED, settled
 from tests.building import REPOSITORY
 
 OURS = REPOSITORY / "docs/assets/style.css"
@@ -49,6 +49,16 @@ SELECTORS = """(ours) => {
   const joined = [...document.styleSheets].filter(({ href }) => href.endsWith("/assets/style.css"));
   return (ours ? [sheet] : joined).flatMap(({ cssRules }) => all(cssRules, ""));
 }"""
+# Of each class of Pygments', whether it leaves code the colour that it has.
+SAME_COLOUR = """(classes) => classes.map((name) => {
+  const code = document.querySelector(".highlight code");
+  const span = document.createElement("span");
+  span.className = name;
+  code.append(span);
+  const same = getComputedStyle(span).color === getComputedStyle(code).color;
+  span.remove();
+  return same;
+})"""
 
 
 class Sheet:
@@ -109,6 +119,20 @@ def test_nothing_is_lost_on_pages_of_each_kind(page: Page, site: str) -> None:
         page.goto(site + address)
         settled(page)
         assert [] == sheet.lacks(), address
+
+
+def test_spans_that_pages_lose_have_the_colour_of_the_code(
+    page: Page, site_without_a_gpu: str
+) -> None:
+    """The theme's whole sheet colours them as ours says; a keyword, which stays, is another."""
+    page.goto(f"{site_without_a_gpu}gpu-training/device-aware-loop/")
+    for palette in PALETTES.values():
+        page.evaluate(f"(palette) => {{ {PALETTE} = palette; }}", palette)
+        page.evaluate(SETTLED)
+
+        same = page.evaluate(SAME_COLOUR, ["n", "nn", "o", "ow", "p", "w", "k"])
+
+        assert [True] * 6 + [False] == same, palette
 
 
 def test_a_rule_that_is_lost_is_named(page: Page, site: str) -> None:

@@ -68,6 +68,7 @@ def test_a_module_keeps_what_others_import() -> None:
         ("<ul>\n   <li>a  b</li>   <li>", "<ul>\n<li>a  b</li> <li>"),
         ("<pre>  <b>a</b>\n  <b>b</b></pre>", "<pre>  <b>a</b>\n  <b>b</b></pre>"),
         ("<code><b>a</b>  <b>b</b></code>", "<code><b>a</b>  <b>b</b></code>"),
+        ('<code><span class="n">a</span></code>', "<code>a</code>"),
         ("<script>\n// Ours.\nuse(1 + 2);\n</script>", "<script>use(3);</script>"),
         ("<script>theirs( 1 )</script>", "<script>theirs( 1 )</script>"),
     ],
