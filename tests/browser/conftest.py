@@ -32,6 +32,7 @@ from playwright.sync_api import (
 )
 
 from tests import firefox
+from tests.browser.covered import shown_of_checks
 from tests.building import (
     HOST,
     REPOSITORY,
@@ -224,6 +225,7 @@ class Visit:
     is_read: bool = True  # and has nothing to answer, to move or to measure
     overflows: dict[Look, list[str]] = field(default_factory=dict)
     axe: dict[Look, list[str]] = field(default_factory=dict)
+    checks: list[dict[str, Any]] = field(default_factory=list)
 
 
 Visits = Callable[[str], Visit]
@@ -429,6 +431,7 @@ def visit(page: Page, site: str, address: str, weights: dict[str, int]) -> Visit
     found.gz_bytes = sum(weights[answered.url] for answered in answers)
     found.elements = page.evaluate("document.querySelectorAll('*').length")
     found.is_read = not page.evaluate(ELEMENTS_OF_OURS)
+    found.checks = shown_of_checks(page)
     found.off_grid = page.evaluate(OFF_THE_GRID)
     page.evaluate(OPEN_ALL)
     page.evaluate(AXE.read_text(encoding="utf-8"))

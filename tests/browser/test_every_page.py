@@ -1,4 +1,7 @@
-"""Every page, light and wide, dark and narrow: sound, quiet, reachable for everybody, and small."""
+"""Every page, light and wide, dark and narrow: sound, quiet, reachable for everybody, and small.
+
+And none gives away what it asks: answers, and what shows them, wait for a prediction.
+"""
 
 from pathlib import PurePosixPath
 
@@ -15,10 +18,22 @@ from lesson_site.postbuild.sizes import (
     WITHOUT_BUDGET,
 )
 from tests.browser.conftest import AXE, OF_COLORS, RUN_AXE, Visits, addresses
+from tests.browser.covered import asks
 
 # Text, tables and formulas of theirs are 14 to 21 kB, where the frame of every page is 60, and they
 # have the sheets of what can be run.
 MUCH_TO_READ_KB = {"benchmarks/how-a-step-is-counted/": 83.0, "mission/the-model/": 90.0}
+ASKING = [address for address in addresses() if asks(address)]
+# The first output or chart below these checks is about something else, and stays in the open.
+ABOUT = {
+    "foundations-best-guesser": "real models, which do not flip coins",
+    "foundations-compile-gain": "the names in a compiled model's checkpoint",
+    "foundations-ignored-labels": "a label out of range on a GPU",
+    "foundations-missing-reset": "the learning rates at which a loss stays finite",
+    "foundations-resume-first-step": "the size of a checkpoint",
+    "lab-checkpoint-reentrant": "batch norm under a checkpoint",
+    "lab-where-things-are": "an optimizer that was made too early",
+}
 
 
 def test_the_page_is_there(visits: Visits, address: str) -> None:
@@ -113,3 +128,36 @@ def test_a_first_visit_stays_within_the_budget(visits: Visits, address: str) -> 
     assert limit_kb >= cold.gz_bytes / 1000, cold.requests
     assert limit_requests >= len(cold.requests), cold.requests
     assert BUDGET_ELEMENTS >= cold.elements
+
+
+@pytest.mark.parametrize("address", ASKING)
+def test_answers_are_closed_at_first(visits: Visits, address: str) -> None:
+    """So is whatever else waits for the check."""
+    open_ones = [check["id"] for check in visits(address).checks if check["open"]]
+
+    assert visits(address).checks
+    assert [] == open_ones
+
+
+@pytest.mark.parametrize("address", ASKING)
+def test_no_sentence_of_an_answer_is_in_the_open(visits: Visits, address: str) -> None:
+    """The text around a check does not repeat its answer."""
+    said = {check["id"]: check["said"] for check in visits(address).checks if check["said"]}
+
+    assert {} == said
+
+
+@pytest.mark.parametrize("address", ASKING)
+def test_no_figure_of_an_answer_is_above_its_check(visits: Visits, address: str) -> None:
+    """What an answer says in numbers was not to be read before the question."""
+    above = {check["id"]: check["above"] for check in visits(address).checks if check["above"]}
+
+    assert {} == above
+
+
+@pytest.mark.parametrize("address", ASKING)
+def test_what_is_shown_below_a_check_waits_for_it(visits: Visits, address: str) -> None:
+    """The first output or chart before the next heading is covered, or about something else."""
+    first = {check["id"]: check["first"] for check in visits(address).checks if check["first"]}
+
+    assert {} == {name: shown for name, shown in first.items() if name not in ABOUT}
