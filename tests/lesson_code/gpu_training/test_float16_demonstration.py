@@ -17,6 +17,8 @@ from lesson_code.data import as_tensors, load_mnist, synthetic_digits
 from lesson_code.gpu_training import float16_demonstration as demonstration
 from lesson_code.gpu_training.float_formats import FLOAT16
 from lesson_code.models import MNISTClassifier
+from results.recorded import Recording
+from tests.printed import printed
 
 Arms = dict[str, dict[str, Any]]
 LEARNS = ["float32", "mixed_precision"]
@@ -32,36 +34,21 @@ def one_thread_here() -> Iterator[None]:
         yield
 
 
-@pytest.fixture(scope="module")
-def printed(one_thread_here: None) -> dict[str, Any]:
-    """What `print_demonstration` prints and returns on a CPU, and how long each part takes."""
-    patch, capture = pytest.MonkeyPatch(), []
-    patch.setattr(torch.cuda, "is_available", lambda: False)
-    patch.setattr("builtins.print", lambda text="": capture.append(text))
-    run, seconds = demonstration.run_demonstration, []
-
-    def timed(loss_factor: float, device: torch.device) -> Arms:
-        start = time.process_time()
-        arms = run(loss_factor, device)
-        seconds.append(time.process_time() - start)
-        return arms
-
-    patch.setattr(demonstration, "run_demonstration", timed)
-    data = demonstration.print_demonstration()
-    patch.undo()
-    return {"data": data, "text": "\n".join(capture), "seconds": seconds}
+def demonstrated(function: str) -> Recording:
+    """What a function of the module prints and returns, as tests compare it with a fresh run."""
+    return printed(f"gpu_training/float16_demonstration:{function}")
 
 
 @pytest.fixture(scope="module")
-def shrunk(printed: dict[str, Any]) -> Arms:
+def shrunk() -> Arms:
     """The four arms with gradients made 2**20 times smaller."""
-    return printed["data"]["shrunk"]
+    return demonstrated("print_demonstration").data["shrunk"]
 
 
 @pytest.fixture(scope="module")
-def control(printed: dict[str, Any]) -> Arms:
+def control() -> Arms:
     """The four arms with ordinary gradients."""
-    return printed["data"]["control"]
+    return demonstrated("print_demonstration").data["control"]
 
 
 def test_there_are_four_arms(shrunk: Arms, control: Arms) -> None:
@@ -95,11 +82,17 @@ def test_float16_without_a_scaler_stands_still(shrunk: Arms, name: str) -> None:
 
 
 def test_all_float16_learns_once_its_loss_is_scaled(one_thread_here: None, shrunk: Arms) -> None:
-    """A factor on the loss, taken out through the rate, is all that its tiny gradients lack."""
+    """A factor on the loss, taken out through the rate, is all that its tiny gradients lack.
+
+    Of the half minute that four arms may take on one CPU thread, this slowest one needs less than a
+    half; other processes do not count.
+    """
     factor = demonstration.SHRUNK * demonstration.LOSS_SCALE
+    start = time.process_time()
 
     scaled = demonstration.train_arm(demonstration.ARMS["all_float16"], factor, CPU)
 
+    assert time.process_time() - start < 15
     assert scaled.loss == pytest.approx(shrunk["float32"]["loss"], abs=2e-3)
     assert scaled.accuracy > 0.95
     assert scaled.zero_share < 0.05
@@ -131,19 +124,9 @@ def test_with_ordinary_gradients_every_arm_learns(control: Arms, name: str) -> N
     assert arm["accuracy"] > 0.95
 
 
-def test_four_arms_take_less_than_30_seconds(printed: dict[str, Any]) -> None:
-    """On one CPU thread, for either factor; other processes on the machine do not count."""
-    assert max(printed["seconds"]) < 30
-
-
-def test_the_data_can_be_written_as_json(printed: dict[str, Any]) -> None:
-    """Nothing is lost on the way to the page's chart."""
-    assert json.loads(json.dumps(printed["data"], allow_nan=False)) == printed["data"]
-
-
-def test_the_table_shows_both_factors_and_all_zero_shares(printed: dict[str, Any]) -> None:
+def test_the_table_shows_both_factors_and_all_zero_shares() -> None:
     """Four rows twice, in 72 columns: zeros of float16 and of float32 are in one column."""
-    lines = printed["text"].splitlines()
+    lines = demonstrated("print_demonstration").text.splitlines()
 
     rows = [line.split() for line in lines if line.startswith(("float32", "all float16"))]
 
@@ -229,24 +212,21 @@ def test_a_larger_epsilon_breaks_later_or_not_at_all(one_thread_here: None) -> N
     assert loss < 1.0
 
 
-def test_printed_adam_has_no_nan_in_its_data(
-    one_thread_here: None, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_printed_adam_has_no_nan_in_its_data() -> None:
     """A loss that is NaN is printed as such and is null in the data."""
-    data = demonstration.print_adam_in_float16()
+    printed_adam = demonstrated("print_adam_in_float16")
 
-    assert json.dumps(data, allow_nan=False)
-    assert data["1e-8"]["loss"] is None
-    lines = capsys.readouterr().out.splitlines()
+    assert json.dumps(printed_adam.data, allow_nan=False)
+    assert printed_adam.data["1e-8"]["loss"] is None
+    lines = printed_adam.text.splitlines()
     assert max(len(line) for line in lines) <= 72
     assert [line.split()[0] for line in lines[-3:]] == ["1e-8", "1e-7", "1e-4"]
 
 
-def test_scaled_gradients_must_be_divided_in_float32(
-    one_thread_here: None, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_scaled_gradients_must_be_divided_in_float32() -> None:
     """Divided in float16 they are zero again; in float32 nothing is lost that was saved."""
-    data = demonstration.print_unscaling_dtype()
+    unscaled = demonstrated("print_unscaling_dtype")
+    data = unscaled.data
 
     assert data["zero_share"] == {
         "float32, not scaled": pytest.approx(0, abs=1e-3),
@@ -255,8 +235,7 @@ def test_scaled_gradients_must_be_divided_in_float32(
         "divided in float16": 1.0,
         "divided in float32": data["zero_share"]["float16, scaled"],
     }
-    lines = capsys.readouterr().out.splitlines()
-    assert max(len(line) for line in lines) <= 72
+    assert max(len(line) for line in unscaled.text.splitlines()) <= 72
 
 
 def test_a_whole_run_divided_in_float16_learns_too_little(one_thread_here: None) -> None:
