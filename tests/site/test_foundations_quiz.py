@@ -1,4 +1,4 @@
-"""The quiz: eight questions with folded answers, true ones, and the way back to each part."""
+"""The quiz: ten questions with folded answers, true ones, and the way back to each part."""
 
 import math
 import re
@@ -14,7 +14,7 @@ from torch.utils.data import DataLoader, TensorDataset
 
 PAGE = Path("docs/foundations/quiz.md")
 TEXT = PAGE.read_text(encoding="utf-8")
-NUMBERS = range(1, 9)
+NUMBERS = range(1, 11)
 
 PARTS = {
     1: "graphs-and-memory.md#two-switches",
@@ -25,6 +25,8 @@ PARTS = {
     6: "optimizers-and-checkpoints.md#checkpoints",
     7: "acceleration.md#mixed-precision",
     8: "debugging.md#probes",
+    9: "learning-or-memorising.md#three-sets",
+    10: "rate-and-batch.md#critical-batch-size",
 }
 
 
