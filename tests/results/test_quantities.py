@@ -48,6 +48,8 @@ NBSP = "\N{NO-BREAK SPACE}"
         (-0.0612, "points", 0.0, "−0.06 points"),
         (0.0042, "points", 0.0, "0.00420 points"),
         (0.42, "points", 0.3, "0.4 points"),
+        (0.01, "points", 0.0, "0.01 points"),
+        (1.46, "points", 0.0, "1.5 points"),
         (1.46e-7, "plain", 0.0, "1.5 × 10⁻⁷"),
         (3.14e23, "plain", 0.0, "3.14 × 10²³"),
         (1e15, "plain", 0.0, "1.00 × 10¹⁵"),
