@@ -35,7 +35,7 @@ def test_each_outcome_leads_to_its_parts_and_lab_steps() -> None:
     expected = [
         ({"tensors", "autograd", "modules"}, {2, 3}),
         ({"autograd", "modules", "training-loop", "debugging"}, {4}),
-        ({"acceleration"}, {5}),
+        ({"acceleration", "profiling"}, {5}),
         ({"training-loop", "learning-or-memorising", "debugging"}, {3, 6}),
         ({"training-loop", "rate-and-batch"}, {3, 6}),
     ]

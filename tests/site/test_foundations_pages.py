@@ -23,6 +23,7 @@ ANCHORS = {
     "mnist-script": ["data"],
     "modules": ["registration", "containers", "inspect"],
     "optimizers-and-checkpoints": ["optimizers", "checkpoints", "safe-loading"],
+    "profiling": ["parts", "three-trainings", "rows", "on-a-gpu", "gain"],
     "rate-and-batch": ["updates", "rate", "critical-batch-size", "schedules"],
     "tensors": ["contract", "rank-and-shape", "sharing-memory", "dtypes", "devices"],
     "training-loop": [
@@ -33,7 +34,7 @@ ANCHORS = {
 WAY = [
     *("index", "tensors", "autograd", "graphs-and-memory", "modules", "losses", "training-loop"),
     *("mnist-script", "learning-or-memorising", "rate-and-batch", "optimizers-and-checkpoints"),
-    *("acceleration", "debugging", "quiz", "lab"),
+    *("acceleration", "profiling", "debugging", "quiz", "lab"),
 ]
 # A check, and the outputs or listings that would answer it
 GUESSES = {
@@ -48,6 +49,10 @@ GUESSES = {
     "foundations-larger-batch": ["rate_and_batch:study_batches"],
     "foundations-adam-decay": ["optimizers_and_checkpoints:print_one_step"],
     "foundations-resume-first-step": ["optimizers_and_checkpoints:print_resumes"],
+    "foundations-three-profiles": [
+        *("profiling.py:compressed", "profiling.py:losses"),
+        *("profiling:print_products", "profiling:print_mended"),
+    ],
     "foundations-ignored-labels": ["debugging:print_spoiled_batches"],
     "foundations-incident": ["incident:print_replay"],
 }
