@@ -226,6 +226,20 @@ def test_more_steps_help_a_low_rate() -> None:
     assert last < 0.05
 
 
+@pytest.mark.parametrize("rate", [0.005, 0.05, 0.5])
+def test_dropout_keeps_a_healthy_step_from_memorising(rate: float) -> None:
+    """With half of the units dropped no rate ends where it does without."""
+    torch.manual_seed(0)
+    examples = torch.randn(12, 4), torch.randint(3, (12,))
+    layers = nn.Linear(4, 16), nn.ReLU(), nn.Dropout(0.5), nn.Linear(16, 3)
+
+    _, last = debugging.overfit_one_batch(
+        nn.Sequential(*layers), STEPS["healthy"], *examples, learning_rate=rate, steps=1000
+    )
+
+    assert last > 0.01
+
+
 def test_equal_examples_with_different_labels_are_never_memorised() -> None:
     """Of two labels for one example the best answer is half of each, which costs ln 2."""
     torch.manual_seed(0)
