@@ -558,8 +558,8 @@ def draws_nothing(answer: Any) -> None:
         torch.equal(torch.get_rng_state(), before),
         "PyTorch's random state as it was before the evaluation",
         "another",
-        "each pass through a loader draws a seed from it, and the next epoch's dropout draws from "
-        "it, too",
+        "each pass through a loader draws a seed from it, and so does the next epoch's order, and "
+        "on a CPU its dropout",
     )
 
 
