@@ -34,6 +34,7 @@ CASES = Path("results/cases.json")
 CITATIONS = Path("results/cited")
 PUBLISHED = "published."  # how the names of what others measured begin
 FORECAST = f"{forecasts.PREFIX}."  # and those of what our formula gives
+OUR_GPU = "measured.gpu"  # the name of the GPU that spoke for ours
 NAMED_FIGURE = re.compile(r"\[\[[^\[\]\s]+\]\]")  # an argument that is another figure
 FIXED = ("computed", "cited", "recorded")
 NOT_COMPUTED = (ImportError, AttributeError, TypeError, ValueError, LookupError, ArithmeticError)
@@ -169,6 +170,8 @@ class Store:
             return _published(name)
         if name == reader_card.NAME:
             return _first_card(name)
+        if name == OUR_GPU:
+            return self._our_gpu()
         if name.startswith(FORECAST):
             return _forecast(name)
         definition = self._definition(name)
@@ -177,6 +180,15 @@ class Store:
         if name not in self._measured:
             self._measured[name] = self._from_results(definition)
         return self._measured[name]
+
+    def _our_gpu(self) -> Figure:
+        """The name of the GPU whose results pages say first."""
+        for result in self.machines():
+            if result.provenance["gpu"]:
+                name = result.provenance["gpu"]
+                return Figure(OUR_GPU, "our GPU", 0.0, name, result.where, "exact")
+        needs = "`python -m benchmarks run` on a machine with a CUDA GPU measures it"
+        return Figure(OUR_GPU, "our GPU", None, NOT_MEASURED, needs)
 
     def _from_results(self, definition: Definition) -> Figure:
         for result in self.machines(definition.case):

@@ -353,6 +353,17 @@ def test_the_readers_card_has_a_name() -> None:
     assert figure.known
 
 
+def test_our_gpu_is_the_one_whose_results_come_first() -> None:
+    """Without results of a GPU nobody has measured, and the figure says what would."""
+    store = open_store()
+    [first, *_] = [r.provenance["gpu"] for r in store.results if r.provenance["gpu"]]
+    without = Store([], [r for r in store.results if not r.provenance["gpu"]], {})
+
+    assert first == store.figure("measured.gpu").text
+    assert not without.figure("measured.gpu").known
+    assert "benchmarks run" in without.figure("measured.gpu").source
+
+
 def computed(**arguments: object) -> Store:
     """A store with a figure ``x`` of these arguments, and figures that these may name."""
     fields = {"computed": "device_days", "arguments": arguments}

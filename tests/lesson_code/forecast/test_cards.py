@@ -147,6 +147,18 @@ def test_rates_of_geforce_cards_are_what_their_units_do_at_their_clock() -> None
             assert told == pytest.approx(rates[name], rel=0.01), (id, name)
 
 
+def test_tf32_gains_on_an_a100_and_its_successors_and_not_on_geforce_cards() -> None:
+    """By their peaks; 16 bits double those of a GeForce card that has TF32."""
+    cards = [card for card in read_cards().values() if "tf32" in card.peak]
+    gains = {card.id: card.peak["tf32"] / card.peak["float32"] for card in cards}
+
+    assert all(gains[id] > 3 for id in ("a100-80gb", "h100", "h200", "b200"))
+    for card in cards:
+        if card.id in SHEETS:
+            assert 1 == pytest.approx(gains[card.id], rel=0.02), card.id
+            assert 2 == pytest.approx(card.peak["float16"] / card.peak["float32"], rel=0.02)
+
+
 def test_old_cards_lack_newer_formats() -> None:
     """A T4, a V100 and an RTX 2080 Ti have no units for TF32 and bfloat16; all others have."""
     lacking = {id: list(card.peak) for id, card in read_cards().items() if len(card.peak) < 4}
