@@ -17,6 +17,10 @@ EXTRA = {
     "lesson_code/foundations/tensors.py": {"numpy"},
     "lesson_code/foundations/optimizers_and_checkpoints.py": {"numpy"},
     "lesson_code/foundations/train_mnist.py": {"numpy"},  # it seeds every source of randomness
+    # PyTorch seeds NumPy in a worker, and torchvision needs Pillow, which reads images.
+    "lesson_code/foundations/own_data.py": {"PIL"},
+    "lesson_code/foundations/own_data_loading.py": {"numpy"},
+    "lesson_code/foundations/made_up_writers.py": {"PIL"},
     # The recorder starts it in a process of its own, which runs lesson code.
     "lesson_site/printing.py": {"torch", "torchvision", "lesson_code.devices"},
     # The lab runs in the learner's own folder, where these lie beside each other.
