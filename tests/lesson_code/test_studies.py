@@ -207,3 +207,17 @@ def test_a_warm_up_saves_high_rates_and_delays_low_ones_with_every_seed() -> Non
         for rate in ("0_03", "0_1")
     )
     assert found["0_01"]["with"]["lowest"] > found["0_01"]["without"]["highest"]
+
+
+def test_a_split_by_file_validates_higher_than_new_writers_with_every_seed() -> None:
+    """By writer it does not, both models read them alike, and without preparation none does."""
+    found = study("foundations/own_data:study_split")
+    by_file, by_writer = found["file"], found["writer"]
+
+    assert by_file["validation_lowest"] > by_file["others_highest"]
+    assert by_file["validation_lowest"] > by_writer["validation_highest"]
+    assert by_writer["validation_highest"] < by_writer["others_highest"] + 0.03
+    assert by_writer["validation_lowest"] > by_writer["others_lowest"] - 0.06
+    for end in ("lowest", "highest"):
+        assert abs(by_file[f"others_{end}"] - by_writer[f"others_{end}"]) < 0.04
+    assert by_writer["raw_highest"] < by_writer["others_lowest"]
