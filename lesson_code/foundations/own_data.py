@@ -1,6 +1,6 @@
 """Data of your own: from a folder of image files to batches that a GPU need not wait for.
 
-Shapes: a image is (1, H, W), here (1, 28, 28), float32; a label is a class index; N is a number
+Shapes: an image is (1, H, W), here (1, 28, 28), float32; a label is a class index; N is a number
 of images, B the batch size. Accuracies are fractions.
 """
 

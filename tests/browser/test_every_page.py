@@ -31,6 +31,7 @@ ABOUT = {
     "foundations-ignored-labels": "a label out of range on a GPU",
     "foundations-missing-reset": "the learning rates at which a loss stays finite",
     "foundations-resume-first-step": "the size of a checkpoint",
+    "foundations-split-by-writer": "the files that change sides when others come",
     "lab-checkpoint-reentrant": "batch norm under a checkpoint",
     "lab-where-things-are": "an optimizer that was made too early",
 }

@@ -16,6 +16,7 @@ TEXT = {path.stem: path.read_text(encoding="utf-8") for path in sorted(FOLDER.gl
 ANCHORS = {
     "acceleration": ["cost-not-contract", "paths", "mixed-precision", "compile", "economics"],
     "autograd": ["accumulation", "gradients-not-reset", "dynamic-graphs", "what-a-node-keeps"],
+    "data-of-your-own": ["look", "dataset", "split", "prepare", "workers", "speed"],
     "debugging": ["fail-fast", "probes", "common-mistakes", "did-you-know"],
     "graphs-and-memory": ["what-keeps-memory", "two-switches"],
     "learning-or-memorising": ["overfitting", "early-stopping", "three-sets", "standard-error"],
@@ -33,8 +34,8 @@ ANCHORS = {
 }
 WAY = [
     *("index", "tensors", "autograd", "graphs-and-memory", "modules", "losses", "training-loop"),
-    *("mnist-script", "learning-or-memorising", "rate-and-batch", "optimizers-and-checkpoints"),
-    *("acceleration", "profiling", "debugging", "quiz", "lab"),
+    *("mnist-script", "data-of-your-own", "learning-or-memorising", "rate-and-batch"),
+    *("optimizers-and-checkpoints", "acceleration", "profiling", "debugging", "quiz", "lab"),
 ]
 # A check, and the outputs or listings that would answer it
 GUESSES = {
@@ -44,6 +45,8 @@ GUESSES = {
     "foundations-two-class-mse": ["losses:print_mse_of_indices", "losses:print_two_classes"],
     "foundations-order-step-first": ["training_loop:print_orders"],
     "foundations-sorted-loss": ["training_loop:print_sorted_digits"],
+    "foundations-split-by-writer": ["own_data:study_split"],
+    "foundations-worker-draws": ["own_data_loading:print_draws", "own_data_loading.py:own_seed"],
     "foundations-validation-loss": ["generalising:print_memorising", 'show="learning_curves"'],
     "foundations-best-guesser": ["generalising.py:guessers", "generalising:print_guessers"],
     "foundations-larger-batch": ["rate_and_batch:study_batches"],
