@@ -468,6 +468,8 @@ recall(prediction_2)
 #
 # Autocast computes matrix products in float16, and keeps in float32 what needs the range, the loss for one. The weights stay in float32. The gradients that flow back between the layers are float16, and small ones would become zero; the scaler lifts them above that limit, and takes its factor out again before the step.
 #
+# The exercise asks for float16, which NVIDIA GPUs since Volta have in hardware, and which needs the scaler. Those since Ampere have bfloat16 too, which has the range of float32 and needs none.
+#
 # **Predict first.** Will it be noticeably faster for this small model? Will the accuracy change?
 
 # %% tags=["prediction"]
@@ -621,7 +623,7 @@ else:
 #
 # 1. Find the device.
 # 2. Train on it.
-# 3. Use mixed precision on a GPU, and only there.
+# 3. Use mixed precision on a GPU, and only there: float16 with the scaler, or, on a card that has it in hardware, bfloat16 without one.
 # 4. Write checkpoints that load anywhere.
 # 5. Keep the best model by validation accuracy.
 # 6. Time it, and report.
