@@ -135,6 +135,7 @@ def test_a_driver_names_one_card() -> None:
     assert len(called) == len(set(called))
     assert all(card.called for card in read_cards().values())
     assert card_of({"gpu": "NVIDIA GeForce RTX 2060"}) is None
+    assert card_of({"gpu": "NVIDIA A10G"}) is None
 
 
 @pytest.mark.parametrize(
