@@ -116,3 +116,12 @@ def test_what_to_reread_exists() -> None:
 
     assert named
     assert [] == [name for name in sorted(named) if not any(h.startswith(name) for h in headings)]
+
+
+def test_what_names_the_defects_of_step_4_is_folded() -> None:
+    """A list of repairs says what is broken, so it comes after the script's own run, and closed."""
+    step = PAGE.split("{ #step-4 }")[1].split("{ #step-5 }")[0]
+    open_text, folded = step.split("<details", 1)
+
+    assert "debug_model.py" in open_text
+    assert '<kept-tasks id="lab-step-4"' in folded.split("</details>")[0]
