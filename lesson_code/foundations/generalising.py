@@ -34,7 +34,8 @@ BATCH_SIZE = 32
 DECIMALS = {"training": 3, "loss": 2, "accuracy": 3}  # of the study's columns
 PATIENCE = 5
 SEEDS = range(5)
-PAIRS = range(10)  # seeds of a comparison in pairs
+PAIRS = range(20)  # seeds of a comparison in pairs
+POOL = 1000  # images from which each of them draws
 BLANK = -PIXEL_MEAN / PIXEL_STD  # a normalised pixel without ink
 
 
@@ -62,7 +63,21 @@ def others() -> Images:
     """The 4,000 images in none of the sets of up to 1,000 training images."""
     (images, labels), _ = known_digits()
     order = torch.randperm(len(images), generator=torch.Generator().manual_seed(13))
-    return images[order[2000:]], labels[order[2000:]]
+    at = order[1000 + POOL :]
+    return images[at], labels[at]
+
+
+def drawn(size: int, seed: int) -> Images:
+    """So many of the 1,000 training images, other ones for each seed.
+
+    Raises:
+        ValueError: If there are not so many; the next ones are among ``others``, which judge.
+    """
+    if size > POOL:
+        raise ValueError(f"{size} images to train on, and all but {POOL} are there to judge")
+    (images, labels), _, _ = three_sets(POOL)
+    at = torch.randperm(POOL, generator=torch.Generator().manual_seed(seed))[:size]
+    return images[at], labels[at]
 
 
 def build(seed: int, dropout: float = 0.0) -> nn.Module:
@@ -459,9 +474,9 @@ REMEDIES = {
 }
 
 
-def trained(remedy: Remedy, seed: int) -> nn.Module:
+def trained(remedy: Remedy, seed: int, training: Images) -> nn.Module:
     """A model after about 600 updates; early stopping has put its best weights back."""
-    training, validation, _ = three_sets(remedy.size)
+    _, validation, _ = three_sets(remedy.size)
     model = build(seed, remedy.dropout)
     stopping = EarlyStopping(remedy.patience) if remedy.patience else None
     epochs = round(UPDATES / math.ceil(remedy.size / BATCH_SIZE))
@@ -473,8 +488,8 @@ def trained(remedy: Remedy, seed: int) -> nn.Module:
 
 def train_with(remedy: Remedy, seed: int) -> tuple[float, float, float]:
     """Train with about 600 updates; returns training loss, validation loss and accuracy."""
-    model = trained(remedy, seed)
     training, validation, _ = three_sets(remedy.size)
+    model = trained(remedy, seed, training)
     losses, right = judge(model, *validation)
     return judge(model, *training)[0].mean().item(), losses.mean().item(), share(right)
 
@@ -503,14 +518,17 @@ def study_remedies() -> dict[str, dict[str, float]]:
 
 
 def accuracies(remedy: Remedy) -> torch.Tensor:
-    """What each seed of a comparison reads right of ``others``, in percent: (seeds,)."""
+    """What each seed reads right of ``others``, with the images it draws, in percent: (seeds,)."""
     images, labels = others()
-    shares = [share(judge(trained(remedy, seed), images, labels)[1]) for seed in PAIRS]
+    models = (trained(remedy, seed, drawn(remedy.size, seed)) for seed in PAIRS)
+    shares = [share(judge(model, images, labels)[1]) for model in models]
     return 100 * torch.tensor(shares, dtype=torch.float64)
 
 
 def study_gains() -> dict[str, dict[str, float]]:
-    """What each remedy for 300 images, and having more, gains over nothing else, seed by seed.
+    """What remedies for 300 images, and having more, gain over nothing else, seed by seed.
+
+    With each seed come other weights and another draw of training images.
 
     Returns:
         For each the mean gain in accuracy, its standard error in pairs and without them, all in
@@ -519,8 +537,11 @@ def study_gains() -> dict[str, dict[str, float]]:
     plain = accuracies(REMEDIES["plain"])
     found = {}
     print(f"{'':28}{'mean gain,':>12}{'standard error, points':>30}{'seeds':>12}")
-    print(f"{'ten seeds':28}{'points':>12}{'in pairs':>14}{'not in pairs':>16}{'that gain':>12}")
-    for name in ("stopping", "decay", "strong_decay", "dropout", "shifts", "images_1000"):
+    print(
+        f"{'twenty seeds and draws':28}{'points':>12}{'in pairs':>14}{'not in pairs':>16}"
+        f"{'that gain':>12}"
+    )
+    for name in ("stopping", "strong_decay", "dropout", "shifts", "images_1000"):
         remedied = accuracies(REMEDIES[name])
         mean, error = paired_difference(remedied, plain)
         points = round(mean, 2) + 0.0  # which makes 0 of -0

@@ -18,6 +18,7 @@ from lesson_code.foundations.generalising import (
     BLANK,
     EPOCHS,
     PAIRS,
+    POOL,
     REMEDIES,
     SHOWN_EPOCHS,
     EarlyStopping,
@@ -25,6 +26,7 @@ from lesson_code.foundations.generalising import (
     accuracies,
     best_guesser,
     build,
+    drawn,
     expected_best,
     judge,
     known_digits,
@@ -178,7 +180,9 @@ def test_it_learns_its_images_by_heart() -> None:
     assert {EPOCHS} == {len(run[name]) for name in ("training", "validation", "accuracy")}
     assert EPOCHS == SHOWN_EPOCHS[-1]
     assert run["training"][-1] < 0.01
-    assert run["training"][0] > run["validation"][0]  # a mean over the epoch, and its end
+    for epoch in (0, 1):  # a mean over the epoch, and its end
+        assert run["training"][epoch] > run["validation"][epoch]
+    assert all(map(float.__lt__, run["training"][2:], run["validation"][2:]))
     lowest = min(run["validation"])
     assert lowest < 0.7 < 1.2 < run["validation"][0]
     assert run["validation"][-1] > 1.15 * lowest
@@ -460,13 +464,69 @@ def test_the_other_images_are_in_no_set_of_a_comparison() -> None:
     assert (set(), everything) == (seen & rest, seen | rest)
 
 
+def test_each_seed_draws_other_images_of_the_thousand() -> None:
+    """Each image once, with its label, the same ones for a seed, and none of those that judge."""
+    (images, labels), _, _ = three_sets(POOL)
+    known = {image.numpy().tobytes(): int(y) for image, y in zip(images, labels, strict=True)}
+    draws = []
+    for seed in (0, 1, 0):
+        digits = [image.numpy().tobytes() for image in drawn(300, seed)[0]]
+        assert [known[digit] for digit in digits] == drawn(300, seed)[1].tolist()
+        draws.append(set(digits))
+
+    assert [300, 300] == [len(draw) for draw in draws[:2]]
+    assert draws[0] == draws[2]
+    assert 50 < len(draws[0] & draws[1]) < 130  # 90 are expected
+    assert set(known) == {image.numpy().tobytes() for image in drawn(1000, 3)[0]}
+
+
+def test_what_judges_cannot_be_drawn_for_training() -> None:
+    """A row of 5,000 images would be a leak, and is refused."""
+    with pytest.raises(ValueError, match="5000 images to train on, and all but 1000 are there"):
+        accuracies(REMEDIES["images_5000"])
+
+
+@pytest.mark.parametrize(
+    ("name", "shared"), [("stopping", 3), ("strong_decay", 3), ("dropout", 1), ("shifts", 0)]
+)
+def test_a_pair_begins_alike_and_shares_so_many_epochs(
+    name: str, shared: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first weights always; dropout and shifts draw random numbers, and so other batches."""
+    randperm = torch.randperm
+    begun: list[torch.Tensor] = []
+
+    def noted(count: int, **given: Any) -> torch.Tensor:
+        order = randperm(count, **given)
+        if not given:  # the order of an epoch, and not a draw of images
+            orders.append(order)
+        return order
+
+    def built(*given: Any) -> nn.Module:
+        begun.append(build(*given).get_submodule("fc1").weight.detach().clone())
+        return build(*given)
+
+    monkeypatch.setattr(torch, "randperm", noted)
+    monkeypatch.setattr(generalising, "build", built)
+    monkeypatch.setattr(generalising, "UPDATES", 30)
+    epochs = []
+    for remedy in (REMEDIES["plain"], REMEDIES[name]):
+        orders: list[torch.Tensor] = []
+        generalising.trained(remedy, 0, drawn(300, 0))
+        epochs.append(orders)
+
+    assert torch.equal(*begun)
+    assert [epoch < shared for epoch in range(3)] == list(map(torch.equal, *epochs))
+
+
 def test_a_comparison_judges_each_seed_on_the_other_images(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In percent, each with its own weights."""
-    remedy = Remedy("untrained")
+    """In percent, each with its own weights and its own training images."""
+    remedy = Remedy("untrained", size=200)
     asked: list[tuple[Remedy, int]] = []
 
-    def untrained(remedy: Remedy, seed: int) -> nn.Module:
+    def untrained(remedy: Remedy, seed: int, training: Any) -> nn.Module:
         asked.append((remedy, seed))
+        assert all(map(torch.equal, drawn(200, seed), training))
         return build(seed)
 
     monkeypatch.setattr(generalising, "trained", untrained)
@@ -483,23 +543,26 @@ def test_gains_are_those_of_each_seed_over_the_plain_training(
 ) -> None:
     """Seeds differ by far more than the remedy changes, and the error does not see it."""
     seeds = torch.tensor([10.0 * seed for seed in PAIRS], dtype=torch.float64)
-    gained = {"dropout": torch.tensor([1.0, -1.0, *[2.0] * 8]), "decay": torch.full((10,), -0.001)}
+    gained = {
+        "dropout": torch.tensor([1.0, -1.0, *[2.0] * 18]),
+        "strong_decay": torch.full((20,), -0.001),
+    }
 
     def made_up(remedy: Remedy) -> torch.Tensor:
         [name] = [name for name, each in REMEDIES.items() if each is remedy]
-        return seeds + gained.get(name, torch.zeros(10))
+        return seeds + gained.get(name, torch.zeros(20))
 
     monkeypatch.setattr(generalising, "accuracies", made_up)
     found = study_gains()
 
     rows = {row[:28].strip(): row.split()[-4:] for row in capsys.readouterr().out.splitlines()[2:]}
-    apart = math.sqrt((seeds.var() + (seeds + gained["dropout"]).var()).item() / 10)
-    columns = {"points": 1.6, "error": 0.31, "error_apart": round(apart, 2), "seeds": 9}
+    apart = math.sqrt((seeds.var() + (seeds + gained["dropout"]).var()).item() / 20)
+    columns = {"points": 1.8, "error": 0.16, "error_apart": round(apart, 2), "seeds": 19}
     assert columns == found["dropout"]
-    assert ["1.60", "0.31", f"{apart:.2f}", "9"] == rows["dropout 0.5"]
-    assert ["0.00", "0.00", "13.54", "0"] == rows["weight decay 0.01"]
+    assert ["1.80", "0.16", f"{apart:.2f}", "19"] == rows["dropout 0.5"]
+    assert ["0.00", "0.00", "18.71", "0"] == rows["weight decay 1"]
     assert [REMEDIES[name].label for name in found] == list(rows)
-    assert set(REMEDIES) - {"plain", "images_5000"} == set(found)
+    assert set(REMEDIES) - {"plain", "decay", "images_5000"} == set(found)
 
 
 @pytest.mark.parametrize("options", [{"weight_decay": 1.0}, {"prepare": torch.zeros_like}])
