@@ -129,25 +129,24 @@ def test_more_images_help_more_than_any_remedy_with_every_seed() -> None:
     assert abs(found["decay"]["lowest_loss"] - plain["lowest_loss"]) < 0.02
 
 
-def test_stopping_early_costs_accuracy_and_dropout_gains_some_on_other_images() -> None:
-    """A gain of several errors is one of most seeds; one that is within two is none."""
+def test_dropout_gains_and_stopping_early_is_not_told_from_nothing_on_other_images() -> None:
+    """A gain of three errors is one of most seeds and draws; one within two cannot be told."""
     found = study("foundations/generalising:study_gains")
 
     for name in ("dropout", "shifts", "images_1000"):
-        assert found[name]["points"] > 2 * found[name]["error"]
-        assert found[name]["seeds"] >= 9
-    for name in ("decay", "strong_decay"):
+        assert found[name]["points"] > 3 * found[name]["error"]
+        assert found[name]["seeds"] >= 16
+    for name in ("stopping", "strong_decay"):
         assert abs(found[name]["points"]) <= 2 * found[name]["error"]
-    assert found["stopping"]["points"] < -2 * found["stopping"]["error"]
-    assert found["stopping"]["seeds"] <= 3
+        assert 5 <= found[name]["seeds"] <= 15
 
 
 def test_pairs_tell_more_where_two_trainings_share_their_luck() -> None:
-    """Seeds that do well with shifts are not those that do well without."""
+    """Images and weights; a training on all 1,000 images shares the weights alone."""
     found = study("foundations/generalising:study_gains")
     shrinks = {name: of["error"] / of["error_apart"] for name, of in found.items()}
 
-    assert shrinks.pop("shifts") > 1
+    assert shrinks.pop("images_1000") > 0.8
     assert max(shrinks.values()) < 0.8
 
 
