@@ -17,7 +17,7 @@ ANCHORS = {
     "acceleration": ["cost-not-contract", "paths", "mixed-precision", "compile", "economics"],
     "autograd": ["accumulation", "gradients-not-reset", "dynamic-graphs", "what-a-node-keeps"],
     "data-of-your-own": ["look", "dataset", "split", "prepare", "workers", "speed"],
-    "debugging": ["fail-fast", "probes", "common-mistakes", "did-you-know"],
+    "debugging": ["fail-fast", "probes", "records", "common-mistakes", "did-you-know"],
     "graphs-and-memory": ["what-keeps-memory", "two-switches"],
     "learning-or-memorising": ["overfitting", "early-stopping", "three-sets", "standard-error"],
     "losses": ["losses", "softmax-first", "regression"],
