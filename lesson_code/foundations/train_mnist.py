@@ -158,7 +158,7 @@ def main(arguments: list[str] | None = None) -> None:
         print(f"epoch {epoch}: training loss {loss:.4f}, validation accuracy {accuracy:.4f}")
     print(f"best: epoch {best_epoch}, validation accuracy {best_accuracy:.4f}")
 
-    best = torch.load(args.checkpoint, map_location=device, weights_only=True)
+    best = torch.load(args.checkpoint, map_location="cpu", weights_only=True)
     model.load_state_dict(best["model_state_dict"])
     test_loader = DataLoader(load_digits(args.data, train=False), batch_size=512)
     print(f"test accuracy of that epoch: {validate(model, test_loader, device):.4f}")

@@ -112,7 +112,7 @@ def train_evaluate_and_save() -> None:
     print(f"total: {clock() - start:.1f} s")
 
     # weights_only=True lets tensors and plain values through, and is meant to stop all else.
-    best = torch.load("checkpoint.pth", map_location=device, weights_only=True)
+    best = torch.load("checkpoint.pth", map_location="cpu", weights_only=True)
     model.load_state_dict(best["model_state_dict"])
     print(f"best: epoch {best['epoch'] + 1}, test accuracy {accuracy_on(test_loader):.2f} %")
     # --8<-- [end:script]

@@ -196,8 +196,8 @@ def accumulate(
     """Train with a step for every ``k`` batches, as if each group of them were one large batch.
 
     Batches may differ in size, and the last group may have fewer than ``k``. Memory is that of
-    one batch, and of the gradients. ``loss_fn`` is a mean over the samples. The model may come
-    with gradients of earlier work, which belong to no group.
+    one batch, and of the gradients. ``loss_fn`` is a mean over the samples. The model may come with
+    gradients of earlier work, which are no part of the first step.
 
     Returns:
         The number of optimizer steps.

@@ -180,7 +180,7 @@ def test_it_has_no_mixed_precision_and_nothing_unsafe() -> None:
     found = [word for word in forbidden if word in SCRIPT]
 
     assert found == []
-    assert "map_location=device, weights_only=True" in SCRIPT
+    assert 'map_location="cpu", weights_only=True' in SCRIPT
 
 
 def test_the_page_shows_what_the_pasted_script_prints(run: Run) -> None:
