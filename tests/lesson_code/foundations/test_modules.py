@@ -294,3 +294,22 @@ def test_the_page_prints_what_it_needs(
 def test_a_failure_that_does_not_come_is_said() -> None:
     """An action that works gives no invented error."""
     assert "no error" == failure_of(DigitClassifier)
+
+
+def test_batch_norm_goes_by_its_batch_in_training_alone() -> None:
+    """It computes what the page says, its averages are buffers, and eval() takes those."""
+    torch.manual_seed(0)
+    norm = nn.BatchNorm2d(3)
+    image, *others = torch.randn(5, 1, 3, 4, 4).unbind()
+    first, second = torch.cat([image, *others[:2]]), torch.cat([image, *others[2:]])
+    mean = first.mean(dim=(0, 2, 3), keepdim=True)
+    variance = first.var(dim=(0, 2, 3), keepdim=True, correction=0)
+
+    trained = norm(first)
+    assert torch.allclose((first - mean) / (variance + norm.eps).sqrt(), trained, atol=1e-6)
+    assert not torch.allclose(trained[0], norm(second)[0], atol=0.01)
+
+    assert {"weight", "bias"} == set(dict(norm.named_parameters()))
+    assert {"running_mean", "running_var"} < set(dict(norm.named_buffers()))
+    norm.eval()
+    assert torch.equal(norm(first)[0], norm(second)[0])
