@@ -22,15 +22,12 @@ ANCHORS = {
     "learning-or-memorising": ["overfitting", "early-stopping", "three-sets", "standard-error"],
     "losses": ["losses", "softmax-first", "regression"],
     "mnist-script": ["data"],
-    "modules": ["registration", "containers", "inspect"],
+    "modules": ["registration", "containers", "batch-norm", "inspect"],
     "optimizers-and-checkpoints": ["optimizers", "checkpoints", "safe-loading"],
     "profiling": ["parts", "three-trainings", "rows", "on-a-gpu", "gain"],
     "rate-and-batch": ["updates", "rate", "critical-batch-size", "schedules"],
     "tensors": ["contract", "rank-and-shape", "sharing-memory", "dtypes", "devices"],
-    "training-loop": [
-        *("loop", "order", "script", "loader", "shuffling"),
-        *("optimizers", "checkpoints", "safe-loading"),
-    ],
+    "training-loop": ["loop", "order", "script", "loader", "shuffling", "loader-share"],
 }
 WAY = [
     *("index", "tensors", "autograd", "graphs-and-memory", "modules", "losses", "training-loop"),
