@@ -132,19 +132,20 @@ def _digits(value: float) -> float:
 def _row(training: Training, store: Store) -> str:
     cpu = store.figure(training.cpu)
     gpu = store.figure(training.gpu.format(card=FIRST))
+    on = f" on a {read_cards()[FIRST].name}" if training.of_a_card() else ""
     low, high, _ = _window(gpu)
     who = winner(cpu.value or 0, low, high)
     told = "too close to call" if who == "close" else who
     return (
-        f"<tr><td>{escape(training.name)}</td>{_cell(cpu)}{_cell(gpu)}"
+        f"<tr><td>{escape(training.name)}</td>{_cell(cpu)}{_cell(gpu, on)}"
         f"<td>{told}. {escape(training.why[who])}</td></tr>"
     )
 
 
-def _cell(figure: Figure) -> str:
+def _cell(figure: Figure, on: str = "") -> str:
     name = f' data-figure="{escape(figure.name)}" data-kind="{figure.kind}"'
     mark = _told(figure).removeprefix(figure.text)
-    return f"<td><span{name}>{escape(figure.text)}</span>{escape(mark)}</td>"
+    return f"<td><span{name}>{escape(figure.text)}</span>{escape(on + mark)}</td>"
 
 
 def _told(figure: Figure) -> str:

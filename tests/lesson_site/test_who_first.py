@@ -78,3 +78,11 @@ def test_the_results_can_be_read_without_javascript(page: str) -> None:
     assert "<details><summary>" in page
     assert all(html.escape(training.name) in page for training in TRAININGS)
     assert {"measured", "published", "forecast"} == set(re.findall(r'data-kind="(\w+)"', page))
+
+
+def test_a_forecast_in_the_table_names_its_card(page: str) -> None:
+    """Who has not guessed reads times of a card that the lesson chose."""
+    forecasts = re.findall(r'data-kind="forecast">[^<]+</span>([^<]+)</td>', page)
+
+    assert forecasts
+    assert all(mark.startswith(" on a T4 (forecast, ") for mark in forecasts)
