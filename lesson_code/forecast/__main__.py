@@ -14,7 +14,7 @@ from typing import NoReturn
 
 from lesson_code.forecast.cards import FORMATS, Card, CardError, read_cards
 from lesson_code.forecast.refusal import RefusedError
-from lesson_code.forecast.report import Counted, file_content, has_units, table
+from lesson_code.forecast.report import Counted, OnGPU, file_content, has_units, table
 
 LAYOUTS = ("usual", "channels_last")
 
@@ -66,7 +66,11 @@ def _parser() -> argparse.ArgumentParser:
         "convolutions unless you forbid it",
     )
     parser.add_argument("--layout", choices=LAYOUTS, default=LAYOUTS[0], help="of images")
-    parser.add_argument("--measure", action="store_true", help="time this machine's CPU as well")
+    parser.add_argument(
+        "--measure",
+        action="store_true",
+        help="time this machine as well: its CPU in float32, and its GPU in every format",
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the counts for the page")
     return parser
 
@@ -125,7 +129,9 @@ def _forecast(options: argparse.Namespace, cards: list[Card]) -> None:
     """Count, and measure if asked; print the table and write the file."""
     import torch
 
+    from lesson_code.devices import choose_device
     from lesson_code.forecast.measure import measure
+    from lesson_code.forecast.measure_gpu import measure_gpu
     from lesson_code.forecast.training import builder, count
 
     build = builder(options.training)
@@ -136,7 +142,11 @@ def _forecast(options: argparse.Namespace, cards: list[Card]) -> None:
         for format in options.format
     ]
     measured = measure(build, sizes) if options.measure else {}
-    print(table(steps, cards, measured, build().has_recurrent_layers))
+    gpu, on_gpu = choose_device(), list[OnGPU]()
+    if options.measure and gpu.type == "cuda":
+        last = options.layout == "channels_last"
+        on_gpu = measure_gpu(build, sizes, options.format, last, gpu)
+    print(table(steps, cards, measured, build().has_recurrent_layers, on_gpu))
     if options.json:
         content = file_content(options.training, torch.__version__, steps, measured)
         options.json.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")

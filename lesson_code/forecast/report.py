@@ -43,13 +43,33 @@ class Measured:
     seconds: float
 
 
+@dataclass(frozen=True)
+class OnGPU:
+    """A step on this machine's GPU.
+
+    Attributes:
+        machine: The GPU.
+        batch: Samples of the batch.
+        format: One of ``cards.FORMATS``.
+        seconds: The median time of a step; None if its memory was not enough.
+        peak_bytes: The most memory of tensors at one time; 0 if that is not known.
+    """
+
+    machine: str
+    batch: int
+    format: str
+    seconds: float | None
+    peak_bytes: int
+
+
 def table(
     counted: Sequence[Counted],
     cards: Sequence[Card],
     measured: Mapping[int, Measured] = NOTHING,
     recurrent: bool = False,
+    on_gpu: Sequence[OnGPU] = (),
 ) -> str:
-    """Every step on every card, and below it on this machine's CPU.
+    """Every step on every card, and below it on this machine's GPU and CPU.
 
     A batch and a format that all rows share are said once, above them.
 
@@ -58,8 +78,10 @@ def table(
         cards: Where they are forecast.
         measured: What was timed here for each batch size, if anything was.
         recurrent: Whether the model has recurrent layers, whose launches are not those counted.
+        on_gpu: What was timed on this machine's GPU, if there is one.
     """
     rows = [_forecast_row(one, card, recurrent) for one in counted for card in cards]
+    rows += map(_gpu_row, on_gpu)
     rows += [_measured_row(size, there) for size, there in measured.items()]
     (batch, format), *others = {row[1:3] for row in rows}
     rows = [HEADS, *rows]
@@ -69,7 +91,7 @@ def table(
         rows = [(row[0], *row[3:]) for row in rows]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
-    return "\n".join([*above, *lines, "", *_notes(counted, cards, measured, recurrent)])
+    return "\n".join([*above, *lines, "", *_notes(counted, cards, measured, recurrent, on_gpu)])
 
 
 def _forecast_row(one: Counted, card: Card, recurrent: bool) -> tuple[str, ...]:
@@ -111,11 +133,21 @@ def _measured_row(batch: int, measured: Measured) -> tuple[str, ...]:
     return ("this CPU", str(batch), "float32", duration(seconds), "measured", rate, "", scaled)
 
 
+def _gpu_row(there: OnGPU) -> tuple[str, ...]:
+    asked = "this GPU", str(there.batch), there.format
+    if there.seconds is None:
+        return *asked, DASH, DASH, DASH, "does not fit", ""
+    held = memory(there.peak_bytes) if there.peak_bytes else ""
+    rate = digits(there.batch / there.seconds)
+    return *asked, duration(there.seconds), "measured", rate, held, ""
+
+
 def _notes(
     counted: Iterable[Counted],
     cards: Sequence[Card],
     measured: Mapping[int, Measured],
     recurrent: bool,
+    on_gpu: Sequence[OnGPU],
 ) -> list[str]:
     low, high = HOST.low * 1e6, HOST.high * 1e6
     notes = [
@@ -141,6 +173,7 @@ def _notes(
             "float32 is without TF32. PyTorch lets convolutions use TF32 where a card has it, "
             "unless you forbid it: --format tf32 forecasts that."
         )
+    notes += [f"This GPU: {machine}." for machine in {there.machine for there in on_gpu}]
     return notes + [f"This CPU: {machine}." for machine in {m.machine for m in measured.values()}]
 
 
