@@ -196,7 +196,10 @@ def _whom(missing: Sequence[Definition]) -> str:
     """Who could measure these figures."""
     if all(d.in_browser for d in missing):
         return "a reader’s browser"
-    return "a machine with a CUDA GPU" if any(d.on_gpu for d in missing) else "another run"
+    of_gpu = sum(d.on_gpu for d in missing)
+    if 0 < of_gpu < len(missing):
+        return f"another run, {of_gpu} of them on a machine with a CUDA GPU"
+    return "a machine with a CUDA GPU" if of_gpu else "another run"
 
 
 def _needs(missing: Sequence[Definition]) -> str:

@@ -112,7 +112,9 @@ def _printed_of(job: Job, files: dict[str, str], root: Path) -> str:
     if not fine:
         raise PageError(f"run stops with an error: {text.strip().splitlines()[-1]}")
     if not text.strip():
-        raise PageError("run prints nothing; end it with what it shows")
+        raise PageError(
+            "run prints nothing; end it with what it shows, its marks inside the function"
+        )
     return text.rstrip()
 
 

@@ -1,6 +1,7 @@
 """Building the site as people do: in a process of its own, from a repository's root."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -52,11 +53,17 @@ def finish(site: Path, at: Path = REPOSITORY) -> subprocess.CompletedProcess[str
     return run("lesson_site", "finish", str(site), at=at)
 
 
+def complaint(said: str) -> str:
+    """What MkDocs warns of, each with the lines that belong to it; else its last line."""
+    found = re.findall(r"^(?:WARNING|ERROR) .*(?:\n[ \t]+.*)*", said, re.MULTILINE)
+    return "\n".join(found) or said.strip().splitlines()[-1]
+
+
 def real_site(to: Path) -> None:
     """Build the real site strictly into ``to``, and finish it; ``to``.said is what was said."""
     built = build(to, address=f"http://{HOST}/")
     to.with_suffix(SAID).write_text(built.stderr + built.stdout, encoding="utf-8")
-    assert not built.returncode, built.stderr.strip().splitlines()[-1]
+    assert not built.returncode, complaint(built.stderr)
     finished = finish(to)
     assert not finished.returncode, finished.stderr
 

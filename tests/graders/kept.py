@@ -51,6 +51,7 @@ from tests.building import REPOSITORY
 from tests.graders.reach import CALLED, ELSEWHERE, differing, marked
 
 FOLDER = REPOSITORY / "tests/graders/answers"
+FEWEST_LETTERS = 6  # of `says`: less is in nearly every report
 LAB = REPOSITORY / "lesson_code/lab"
 SOURCES = {f"lab.exercise_{number}": LAB / "solution" / name for number, name in FILES.items()}
 SOURCES |= {
@@ -362,7 +363,11 @@ def _problem(table: dict[str, Any]) -> str:
     keys = table.keys() - {"advises", "counted"}
     if needed != keys:
         lacks, strange = sorted(needed - keys), sorted(keys - needed)
-        return f"the keys {lacks} are missing and {strange} are too many"
+        missing = f"the keys {lacks} are missing" if lacks else ""
+        more = f"the keys {strange} are too many" if strange else ""
+        return " and ".join(filter(None, (missing, more)))
+    if table.get("fails") and len(table["says"]) < FEWEST_LETTERS:
+        return f"'says' has to be {FEWEST_LETTERS} letters of a report at least"
     if any(_place(place) != place.keys() for place in places if place is not table):
         return "each change has the keys 'old' and 'new'"
     if any(place.get("old") == place["new"] for place in places):

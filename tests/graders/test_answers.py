@@ -282,14 +282,18 @@ def test_a_change_without_a_place_of_its_own_is_refused(
 @pytest.mark.parametrize(
     ("table", "says"),
     [
-        ('why = ""\nfails = []\nold = "a"', "the keys ['new'] are missing and [] are too many"),
+        ('why = ""\nfails = []\nold = "a"', "the keys ['new'] are missing"),
         (
             'why = ""\nfails = []\nold = "a"\nnew = ""\nsay = ""',
-            "the keys [] are missing and ['say'] are too many",
+            "the keys ['say'] are too many",
         ),
         (
             'why = ""\nfails = ["1"]\nold = "a"\nnew = ""',
-            "the keys ['says'] are missing and [] are too many",
+            "the keys ['says'] are missing",
+        ),
+        (
+            'why = ""\nfails = ["1"]\nsays = "wrong"\nold = "a"\nnew = ""',
+            "'says' has to be 6 letters of a report at least",
         ),
         ('why = ""\nfails = []\nold = "a"\nnew = "a"', "a change has the same 'old' and 'new'"),
         (

@@ -3,6 +3,7 @@
 import gzip
 import itertools
 import re
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -232,7 +233,7 @@ def test_a_table_leaves_out_the_rows_that_nobody_measured() -> None:
     assert [f"1.00{NBSP}s"] == cell(html, "walk.1000.boots.cpu")
     assert [] == cell(html, "walk.2000.boots.cpu")
     assert [] == cell(html, "walk.1000.dry_socks.cpu")
-    assert "19 figures more, for a machine with a CUDA GPU" in html
+    assert "19 figures more, for another run, 10 of them on a machine with a CUDA GPU" in html
     assert "dry_socks" in folded(html)
 
 
@@ -492,7 +493,8 @@ def test_every_case_is_on_exactly_one_page() -> None:
         for case in re.findall(r'lesson-results case="(\w+)"', (RESULTS / f"{name}.md").read_text())
     ]
 
-    assert sorted(cases.NAMES) == sorted(shown), (
+    twice = [name for name, count in Counter(shown).items() if count > 1]
+    assert [] == [*(set(cases.NAMES) ^ set(shown)), *twice], (
         f"give each case a heading and a lesson-results fence, on one page of {RESULTS}"
     )
 

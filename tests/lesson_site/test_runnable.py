@@ -147,7 +147,9 @@ def test_every_shown_section_that_can_run_has_a_button() -> None:
     plain = [each for each in shown if is_plain(each.section.file, CODE)]
 
     assert [] != plain
-    assert [] == [f"{each.page}: {each.target}" for each in plain if not each.run]
+    assert [] == [f"{each.page}: {each.target}" for each in plain if not each.run], (
+        'it needs no PyTorch, so give its fence run="try_…"'
+    )
 
 
 @pytest.fixture(scope="module")

@@ -94,7 +94,9 @@ def test_a_typed_quantity_has_a_reason(page: Path) -> None:
 
     found = set(typed(page.read_text(encoding="utf-8")))
 
-    assert set() == found - allowed().get(name, {}).keys()
+    assert set() == found - allowed().get(name, {}).keys(), (
+        f"docs/{name}: name it as a figure, or give its reason in tests/site/typed_quantities.toml"
+    )
 
 
 def test_the_list_names_nothing_that_is_gone() -> None:
