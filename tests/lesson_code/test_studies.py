@@ -227,3 +227,30 @@ def test_a_split_by_file_validates_higher_than_new_writers_with_every_seed() -> 
     for end in ("lowest", "highest"):
         assert abs(by_file[f"others_{end}"] - by_writer[f"others_{end}"]) < 0.04
     assert by_writer["raw_highest"] < by_writer["others_lowest"]
+
+
+def test_a_trained_start_gains_with_few_images_and_nothing_with_many() -> None:
+    """In most of ten seeds; frozen features are a limit where images are many."""
+    found = study("foundations/fine_tuning:study_sizes")
+    few, some, many = (found[size] for size in ("4", "10", "100"))
+
+    assert min(few["head"], few["all"]) > few["nothing"] + 0.02
+    assert few["head"] < few["nothing"] + 0.06
+    assert some["nothing"] + 0.02 > max(some["head"], some["all"]) > some["nothing"]
+    assert 6 <= min(few["head_better"], few["all_better"])
+    assert few["head_better"] < 10
+    assert many["head_better"] <= 2
+    assert abs(many["all"] - many["nothing"]) < 0.01
+
+
+def test_a_high_rate_forgets_before_it_shows_on_the_new_digits_with_every_seed() -> None:
+    """The lower one does neither."""
+    found = study("foundations/fine_tuning:study_rates")
+    frozen, low, high, highest = (found[rate] for rate in ("0", "0_001", "0_01", "0_1"))
+
+    assert highest["new_lowest"] < frozen["new_lowest"] - 0.1
+    assert highest["new_highest"] < frozen["new_highest"] - 0.05
+    assert highest["old_highest"] < high["old_lowest"] < 0.9 < low["old_lowest"]
+    for of in (low, high):
+        assert abs(of["new_lowest"] - frozen["new_lowest"]) < 0.02
+        assert abs(of["new_highest"] - frozen["new_highest"]) < 0.02
