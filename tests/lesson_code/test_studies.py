@@ -243,14 +243,13 @@ def test_a_trained_start_gains_with_few_images_and_nothing_with_many() -> None:
     assert abs(many["all"] - many["nothing"]) < 0.01
 
 
-def test_a_high_rate_forgets_before_it_shows_on_the_new_digits_with_every_seed() -> None:
-    """The lower one does neither."""
+def test_a_high_rate_forgets_before_it_shows_on_the_new_digits() -> None:
+    """The lower one does neither; on the mean of ten seeds."""
     found = study("foundations/fine_tuning:study_rates")
     frozen, low, high, highest = (found[rate] for rate in ("0", "0_001", "0_01", "0_1"))
 
-    assert highest["new_lowest"] < frozen["new_lowest"] - 0.1
-    assert highest["new_highest"] < frozen["new_highest"] - 0.05
-    assert highest["old_highest"] < high["old_lowest"] < 0.9 < low["old_lowest"]
-    for of in (low, high):
-        assert abs(of["new_lowest"] - frozen["new_lowest"]) < 0.02
-        assert abs(of["new_highest"] - frozen["new_highest"]) < 0.02
+    assert highest["new"] < frozen["new"] - 0.1
+    assert highest["old"] < 0.5
+    assert 0.6 < high["old"] < low["old"] - 0.05
+    assert frozen["old"] - low["old"] < 0.01
+    assert max(abs(of["new"] - frozen["new"]) for of in (low, high)) < 0.01
