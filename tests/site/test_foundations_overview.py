@@ -37,7 +37,7 @@ def test_each_outcome_leads_to_its_parts_and_lab_steps() -> None:
         ({"autograd", "modules", "training-loop", "debugging"}, {4}),
         ({"acceleration", "profiling"}, {5}),
         ({"training-loop", "learning-or-memorising", "debugging"}, {3, 6}),
-        ({"training-loop", "data-of-your-own", "rate-and-batch"}, {3, 6}),
+        ({"training-loop", "data-of-your-own", "rate-and-batch", "fine-tuning"}, {3, 6}),
     ]
 
     assert [

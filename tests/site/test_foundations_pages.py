@@ -18,6 +18,7 @@ ANCHORS = {
     "autograd": ["accumulation", "gradients-not-reset", "dynamic-graphs", "what-a-node-keeps"],
     "data-of-your-own": ["look", "dataset", "split", "prepare", "workers", "speed"],
     "debugging": ["fail-fast", "probes", "records", "common-mistakes", "did-you-know"],
+    "fine-tuning": ["load", "freeze", "train-all", "late-head", "larger"],
     "graphs-and-memory": ["what-keeps-memory", "two-switches"],
     "learning-or-memorising": ["overfitting", "early-stopping", "three-sets", "standard-error"],
     "losses": ["losses", "softmax-first", "regression"],
@@ -32,7 +33,8 @@ ANCHORS = {
 WAY = [
     *("index", "tensors", "autograd", "graphs-and-memory", "modules", "losses", "training-loop"),
     *("mnist-script", "data-of-your-own", "learning-or-memorising", "rate-and-batch"),
-    *("optimizers-and-checkpoints", "acceleration", "profiling", "debugging", "quiz", "lab"),
+    *("optimizers-and-checkpoints", "fine-tuning", "acceleration", "profiling", "debugging"),
+    *("quiz", "lab"),
 ]
 # A check, and the outputs or listings that would answer it
 GUESSES = {
@@ -49,6 +51,7 @@ GUESSES = {
     "foundations-larger-batch": ["rate_and_batch:study_batches"],
     "foundations-adam-decay": ["optimizers_and_checkpoints:print_one_step"],
     "foundations-resume-first-step": ["optimizers_and_checkpoints:print_resumes"],
+    "foundations-trained-start": ["fine_tuning:study_sizes"],
     "foundations-three-profiles": [
         *("profiling.py:compressed", "profiling.py:losses"),
         *("profiling:print_products", "profiling:print_mended"),
