@@ -7,6 +7,7 @@ Shapes: images are (N, 1, 28, 28), float32, labels (N,), from 0 to 4 in both tas
 """
 
 import functools
+from operator import gt
 from statistics import fmean
 from typing import Self
 
@@ -166,29 +167,22 @@ def study_sizes() -> dict[str, dict[str, float]]:
         the head alone, and everything, reads more than what began from nothing.
     """
     found = {}
-    print(f"{'':16}{'accuracy, mean of ten seeds':^40}{'better than from nothing':^28}")
-    print(
-        f"{'images a class':16}{'from nothing':>14}{'head':>12}{'all':>14}{'head':>14}{'all':>14}"
-    )
+    print(f"{'':16}{'accuracy, mean of ten seeds':^42}{'better than from nothing':^28}")
+    heads = ("from nothing", "head", "all", "head", "all")
+    print(f"{'images a class':16}" + "".join(f"{head:>14}" for head in heads))
     for size in SIZES:
-        nothing = [
-            accuracy(from_nothing(seed, few(size, seed), epochs_of(size), SCRATCH_RATE), NEW)
-            for seed in SEEDS
-        ]
-        ways = {"head": 0.0, "all": RATE}
-        runs = {
-            way: [accuracy(fine_tuned(seed, size, rate), NEW) for seed in SEEDS]
-            for way, rate in ways.items()
-        }
-        means = {way: three_digits(fmean(of)) for way, of in {"nothing": nothing, **runs}.items()}
-        better = {
-            f"{way}_better": sum(a > b for a, b in zip(of, nothing, strict=True))
-            for way, of in runs.items()
-        }
-        found[f"{size}"] = {**means, **better}
-        first, second, third = (f"{mean:.3f}" for mean in means.values())
-        seeds = "".join(f"{f'{count} of {len(SEEDS)}':>14}" for count in better.values())
-        print(f"{size:<16}{first:>14}{second:>12}{third:>14}{seeds}")
+        nothing, head, everything = [], [], []
+        for seed in SEEDS:
+            model = from_nothing(seed, few(size, seed), epochs_of(size), SCRATCH_RATE)
+            nothing.append(accuracy(model, NEW))
+            head.append(accuracy(fine_tuned(seed, size, 0.0), NEW))
+            everything.append(accuracy(fine_tuned(seed, size, RATE), NEW))
+        runs = {"nothing": nothing, "head": head, "all": everything}
+        means = {way: three_digits(fmean(of)) for way, of in runs.items()}
+        better = [sum(map(gt, of, nothing)) for of in (head, everything)]
+        print(f"{size:<16}" + "".join(f"{mean:>14.3f}" for mean in means.values()), end="")
+        print("".join(f"{f'{seeds} of {len(SEEDS)}':>14}" for seeds in better))
+        found[f"{size}"] = {**means, "head_better": better[0], "all_better": better[1]}
     return found
 
 
