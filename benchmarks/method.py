@@ -203,18 +203,6 @@ def _take_workspaces(device: torch.device) -> None:
     checkpoint(F.linear, x @ x, x, bias, use_reentrant=False).sum().backward()
 
 
-@contextmanager
-def float32_products(tf32: bool) -> Iterator[None]:
-    """Allow or forbid TF32 in matrix products and convolutions, and put the switches back."""
-    products, convolutions = torch.backends.cuda.matmul, torch.backends.cudnn
-    before = products.allow_tf32, convolutions.allow_tf32
-    products.allow_tf32 = convolutions.allow_tf32 = tf32
-    try:
-        yield
-    finally:
-        products.allow_tf32, convolutions.allow_tf32 = before
-
-
 class _Watched:
     """Work that remembers the last loss it returned."""
 

@@ -48,6 +48,18 @@ def synchronize(device: torch.device) -> None:
 # --8<-- [end:synchronize]
 
 
+@contextmanager
+def float32_products(tf32: bool) -> Iterator[None]:
+    """Allow or forbid TF32 in matrix products and convolutions, and put the switches back."""
+    products, convolutions = torch.backends.cuda.matmul, torch.backends.cudnn
+    before = products.allow_tf32, convolutions.allow_tf32
+    products.allow_tf32 = convolutions.allow_tf32 = tf32
+    try:
+        yield
+    finally:
+        products.allow_tf32, convolutions.allow_tf32 = before
+
+
 def device_name(device: torch.device) -> str:
     """The marketing name of ``device``: the GPU's, or the processor's."""
     if device.type == "cuda":

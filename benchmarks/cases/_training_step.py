@@ -19,11 +19,11 @@ from torchvision.models.resnet import Bottleneck, ResNet
 from benchmarks.cases import SkipPartError
 from benchmarks.method import (
     Arm,
-    float32_products,
     memory_before,
     peak_memory,
     unless_memory_lacks,
 )
+from lesson_code.devices import float32_products
 from lesson_code.gpu_training.training import Batch, train_one_epoch_amp
 from results.entry import Entry
 

@@ -15,7 +15,8 @@ from torch.nn import functional as F
 
 from benchmarks.cases import Part, Plan
 from benchmarks.cases.matmul import FORMATS, Format
-from benchmarks.method import Arm, float32_products, measure
+from benchmarks.method import Arm, measure
+from lesson_code.devices import float32_products
 from results.cases import Family, names_of
 from results.entry import Entry
 

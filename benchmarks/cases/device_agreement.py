@@ -11,7 +11,7 @@ import torch
 from torch import nn
 
 from benchmarks.cases import Part, Plan
-from benchmarks.method import float32_products
+from lesson_code.devices import float32_products
 from lesson_code.gpu_training.training import train_one_epoch
 from lesson_code.models import TinyClassifier
 from results.cases import Family, names_of

@@ -10,7 +10,7 @@ from functools import partial
 import torch
 
 from benchmarks.cases import Part, Plan
-from benchmarks.method import float32_products
+from lesson_code.devices import float32_products
 from lesson_code.foundations.acceleration import random_batch, set_up, train_step
 from results.cases import ON, Family, names_of
 from results.entry import Entry, entry

@@ -12,7 +12,8 @@ from functools import partial
 import torch
 
 from benchmarks.cases import Part, Plan
-from benchmarks.method import Arm, float32_products, measure
+from benchmarks.method import Arm, measure
+from lesson_code.devices import float32_products
 from results.cases import Family, names_of
 from results.entry import Entry
 

@@ -27,8 +27,8 @@ from torch.utils.data import DataLoader, Dataset
 
 from benchmarks.cases import IncompletePartError, Part, Plan
 from benchmarks.cases.utilisation import peak_product
-from benchmarks.method import float32_products, in_turn, measure
-from lesson_code.devices import synchronize
+from benchmarks.method import in_turn, measure
+from lesson_code.devices import float32_products, synchronize
 from lesson_code.mission.choices import Recompute
 from lesson_code.mission.gpt2 import (
     GPT2_SMALL,

@@ -17,8 +17,9 @@ import torch
 from torch import nn
 
 from benchmarks.cases import Part, Plan, SkipPartError
-from benchmarks.method import Arm, float32_products, measure
+from benchmarks.method import Arm, measure
 from lesson_code.benchmarks.race import HIDDEN_WIDTHS, classifier, train_step
+from lesson_code.devices import float32_products
 from lesson_code.timing import time_repeatedly
 from results.cases import Family, names_of
 from results.entry import Entry

@@ -1,12 +1,11 @@
 """The same step on this machine's GPU, in every format that is asked for."""
 
-from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Collection
 from statistics import median
 
 import torch
 
-from lesson_code.devices import device_name
+from lesson_code.devices import device_name, float32_products
 from lesson_code.forecast.refusal import RefusedError
 from lesson_code.forecast.report import OnGPU
 from lesson_code.forecast.training import Training, said
@@ -63,7 +62,7 @@ def _timed(
 
         if cuda:
             torch.cuda.reset_peak_memory_stats(gpu)
-        with _tf32(format == "tf32"):
+        with float32_products(format == "tf32"):
             seconds = median(time_repeatedly(step, gpu, REPETITIONS, WARM_UP))
     except torch.OutOfMemoryError:
         return OnGPU(device_name(gpu), size, format, None, 0)
@@ -71,15 +70,3 @@ def _timed(
         raise RefusedError(f"the step fails on this GPU, {said(problem)}") from problem
     peak = torch.cuda.max_memory_allocated(gpu) if cuda else 0
     return OnGPU(device_name(gpu), size, format, seconds, peak)
-
-
-@contextmanager
-def _tf32(allowed: bool) -> Iterator[None]:
-    """Let products and convolutions use TF32 or forbid it, and put the switches back."""
-    products, convolutions = torch.backends.cuda.matmul, torch.backends.cudnn
-    before = products.allow_tf32, convolutions.allow_tf32
-    products.allow_tf32 = convolutions.allow_tf32 = allowed
-    try:
-        yield
-    finally:
-        products.allow_tf32, convolutions.allow_tf32 = before

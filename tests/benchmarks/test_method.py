@@ -4,7 +4,7 @@ import json
 import statistics
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import partial
 
 import numpy as np
@@ -14,7 +14,6 @@ import torch
 from benchmarks import method
 from benchmarks.method import (
     Arm,
-    float32_products,
     measure,
     memory_before,
     peak_memory,
@@ -336,23 +335,6 @@ def test_each_arm_runs_under_its_own_switches(monkeypatch: pytest.MonkeyPatch) -
     measure(arms, repetitions=2)
 
     assert seen == [(name, [name]) for name in "aabbabba"]
-
-
-def test_precision_switches_are_put_back() -> None:
-    """Also when the work breaks."""
-
-    def switches() -> tuple[bool, bool]:
-        return torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32
-
-    before = switches()
-    inside = []
-    for tf32 in (True, False):
-        with suppress(ZeroDivisionError), float32_products(tf32):
-            inside.append(switches())
-            raise ZeroDivisionError
-
-    assert [(True, True), (False, False)] == inside
-    assert before == switches()
 
 
 def test_entry_leaves_out_what_is_not_known() -> None:

@@ -1,5 +1,6 @@
 """Choosing, naming and waiting for a device works with and without a GPU."""
 
+from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -125,3 +126,20 @@ def test_cpu_name_falls_back_where_there_is_no_such_file(
     name = devices.cpu_name()
 
     assert name == expected
+
+
+def test_precision_switches_are_put_back() -> None:
+    """Also when the work breaks."""
+
+    def switches() -> tuple[bool, bool]:
+        return torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32
+
+    before = switches()
+    inside = []
+    for tf32 in (True, False):
+        with suppress(ZeroDivisionError), devices.float32_products(tf32):
+            inside.append(switches())
+            raise ZeroDivisionError
+
+    assert [(True, True), (False, False)] == inside
+    assert before == switches()
