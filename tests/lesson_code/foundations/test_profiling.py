@@ -5,6 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -81,6 +82,25 @@ def test_three_steps_count() -> None:
     done = FIRST + WARM_UP + STEPS
 
     assert [1, 1] == [rows_of(profiled(steps(n), CPU))["part"][0] for n in (done, done + 20)]
+
+
+@pytest.mark.parametrize(("kind", "asked"), [("cpu", ["CPU"]), ("cuda", ["CPU", "CUDA"])])
+def test_on_a_gpu_its_own_clock_is_asked_for_too(
+    kind: str, asked: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Elsewhere there is none."""
+    seen: list[str] = []
+
+    class Watched(profile):
+        def __init__(self, activities: list[ProfilerActivity], **plan: Any) -> None:
+            seen.extend(activity.name for activity in activities)
+            super().__init__(activities=[ProfilerActivity.CPU], **plan)
+
+    monkeypatch.setattr(profiling, "profile", Watched)
+
+    profiled(steps(1), torch.device(kind))
+
+    assert asked == seen
 
 
 @pytest.mark.parametrize("more", [0, 1, 4])
