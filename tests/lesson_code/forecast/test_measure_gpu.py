@@ -1,4 +1,4 @@
-"""The step on a GPU, in whose place a CPU stands here: formats, switches, memory, refusals."""
+"""Timing a step on a GPU, tested on a CPU: formats, switches, memory, refusals."""
 
 from typing import Any
 
@@ -91,7 +91,7 @@ def test_a_batch_that_does_not_fit_is_said_and_the_others_are_timed(
 
 
 def test_a_step_that_fails_is_refused_with_its_reason() -> None:
-    """It is no question of memory."""
+    """Only a lack of memory lets the other batches go on."""
 
     def loss(*_: Any) -> Any:
         raise KeyError("no such label")

@@ -39,7 +39,7 @@ def test_a_record_is_never_written_over(tmp_path: Path) -> None:
 
 
 def test_each_line_is_there_at_once(tmp_path: Path) -> None:
-    """What is no number, text or list is its text, and NaN comes back as it was."""
+    """Other values than numbers, texts and lists become text, and NaN comes back as it was."""
     record = Record(tmp_path / "run.jsonl", {"data": tmp_path})
     record.add({"loss": float("nan")})
 
@@ -49,7 +49,7 @@ def test_each_line_is_there_at_once(tmp_path: Path) -> None:
 
 
 def test_two_records_differ_in_what_only_one_has_too(tmp_path: Path) -> None:
-    """When they began is no difference."""
+    """The time at which they began does not count."""
     one, other = (tmp_path / name for name in ("one", "other"))
     for file, line in ((one, {"a": 1, "b": 2}), (other, {"a": 1, "c": 3})):
         file.write_text(json.dumps({**line, "started": file.name}) + "\n", encoding="utf-8")
