@@ -9,7 +9,7 @@ import json
 import shutil
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache, partial
@@ -94,6 +94,10 @@ plugins: [search] # importing what renders a notebook takes longer than building
 nav:
 """
 
+DENIAL = "The operation is insecure"
+# What a browser does that lets pages keep nothing.
+DENIED = f"""Object.defineProperty(window, "localStorage", {{
+  get() {{ throw new DOMException("{DENIAL}.", "SecurityError"); }} }});"""
 # Listens from the first byte on to what the policy stops.
 WATCH = """
 window.__violations = [];
@@ -328,20 +332,27 @@ def browser(server: QuietServer) -> Iterator[Browser]:
 
 
 @contextmanager
-def small_site(root: Path, nav: str, below: str, *, finished: bool = True) -> Iterator[str]:
+def small_site(
+    root: Path, pages: Mapping[str, str], below: str, *, finished: bool = True
+) -> Iterator[str]:
     """A site of its own pages with our settings and assets, built, finished and served.
 
     Args:
-        root: Its folder; the pages lie in ``docs``.
-        nav: The pages in order, as lines of YAML.
+        root: Its folder, which is empty.
+        pages: What each file below ``docs`` says, by its path, in the order of the pages.
         below: The path under which it is served, such as ``some/course``.
         finished: Whether the post-build pass goes over it; `mkdocs serve` does without.
 
     Yields:
         Its address.
     """
-    site = root / "served" / below
-    (root / "docs" / "assets").symlink_to(REPOSITORY / "docs" / "assets")
+    docs, site = root / "docs", root / "served" / below
+    for name, text in pages.items():
+        (docs / name).parent.mkdir(parents=True, exist_ok=True)
+        (docs / name).write_text(text, encoding="utf-8")
+    (docs / "assets").symlink_to(REPOSITORY / "docs" / "assets")
+    (docs / "code").symlink_to(REPOSITORY / "lesson_code")
+    nav = "".join(f"  - {name}\n" for name in pages if name.endswith(".md"))
     with serving(root / "served") as server:
         address = f"http://127.0.0.1:{server.server_port}/{below}/"
         settings = SMALL_SITE.format(repository=REPOSITORY, address=address, site=site)
@@ -352,6 +363,43 @@ def small_site(root: Path, nav: str, below: str, *, finished: bool = True) -> It
             pass_over = finish(site)
             assert not pass_over.returncode, pass_over.stderr
         yield address
+
+
+@contextmanager
+def fresh_windows(browser: Browser) -> Iterator[Callable[..., Page]]:
+    """Opens windows of new profiles; at the end no error was on the console of any.
+
+    Yields:
+        What opens one: it takes a script that runs first, and Playwright's options of a profile.
+    """
+    contexts: list[BrowserContext] = []
+    errors: list[str] = []
+
+    def note(error: str) -> None:
+        if DENIAL not in error:  # the theme has no plan for denied storage
+            errors.append(error)
+
+    def opened(script: str = "", **options: Any) -> Page:
+        context = browser.new_context(**{"reduced_motion": "reduce", **options})
+        contexts.append(context)
+        if script:
+            context.add_init_script(script)
+        page = context.new_page()
+        page.on("pageerror", lambda error: note(str(error)))
+        page.on("console", lambda said: note(said.text) if said.type == "error" else None)
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert [] == errors
+
+
+@pytest.fixture
+def new_window(browser: Browser) -> Iterator[Callable[..., Page]]:
+    """Opens windows for one test."""
+    with fresh_windows(browser) as opened:
+        yield opened
 
 
 @pytest.fixture(scope="session")

@@ -21,16 +21,6 @@ from tests.browser.states import expect_accessible
 from tests.lesson_site import made_up
 from tests.lesson_site.test_contributed import given
 
-NAV = """\
-  - Start: index.md
-  - All: all.md
-  - One: one.md
-  - Guessed: guessed.md
-  - Forecast: forecast.md
-  - Nothing: nothing.md
-  - Readers: readers.md
-  - Yours: benchmarks/forecast.md
-"""
 NAMES = [name for name in CHARTS if name != "memory_snapshot"]  # needs a GPU's recording
 FORECAST = ("ladder", "amp", "race", "sweep")
 READERS = [
@@ -96,9 +86,6 @@ def charts(*names: str, kind: str = "gpu", readers: Sequence[Contribution] = ())
 @pytest.fixture(scope="module")
 def charted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The small site, served below a sub-path."""
-    root = tmp_path_factory.mktemp("charts")
-    docs = root / "docs"
-    docs.mkdir()
     with pytest.MonkeyPatch.context() as patch:
         made_up.forecasts(patch, 3.0)
         pages = {
@@ -109,12 +96,10 @@ def charted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             "forecast": charts(*FORECAST, kind="cpu"),
             "nothing": charts("pipeline_shares", kind="nothing"),
             "readers": charts("hook", *FORECAST, kind="cpu", readers=READERS),
+            "benchmarks/forecast": "Where the list of cards leads.",
         }
-    (docs / "benchmarks").mkdir()
-    pages["benchmarks/forecast"] = "Where the list of cards leads."
-    for name, text in pages.items():
-        (docs / f"{name}.md").write_text(f"# {name.title()}\n\n{text}\n", encoding="utf-8")
-    with small_site(root, NAV, below="course") as address:
+    files = {f"{name}.md": f"# {name.title()}\n\n{text}\n" for name, text in pages.items()}
+    with small_site(tmp_path_factory.mktemp("charts"), files, below="course") as address:
         yield address
 
 
@@ -189,12 +174,11 @@ def test_charts_answer_while_their_author_writes(
 ) -> None:
     """Before the pass over the built site their data is in the page itself."""
     made_up.forecasts(monkeypatch, 3.0)
-    docs = tmp_path / "docs"
-    (docs / "benchmarks").mkdir(parents=True)
-    (docs / "index.md").write_text(f"# Start\n\n{charts('ladder', kind='cpu')}\n")
-    (docs / "benchmarks" / "forecast.md").write_text("# Where the list of cards leads\n")
-    nav = "  - Start: index.md\n  - Yours: benchmarks/forecast.md\n"
-    with small_site(tmp_path, nav, "draft", finished=False) as address:
+    pages = {
+        "index.md": f"# Start\n\n{charts('ladder', kind='cpu')}\n",
+        "benchmarks/forecast.md": "# Where the list of cards leads\n",
+    }
+    with small_site(tmp_path, pages, "draft", finished=False) as address:
         context = new_context(browser, LOOKS[0])
         context.add_init_script(keep("card"))
         page = context.new_page()

@@ -11,17 +11,11 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.browser.conftest import small_site
+from tests.browser.conftest import DENIED, fresh_windows, small_site
 from tests.browser.states import expect_accessible
-from tests.building import REPOSITORY
 
-NAV = """\
-  - Start: index.md
-  - gpu-training/all-kinds.md
-  - gpu-training/another.md
-"""
 HOME = """\
 # Start
 
@@ -137,8 +131,6 @@ So.
 """
 KINDS = ["choose", "count", "pick", "explain", "put", "sort"]
 SENTENCE = "There is too little work in a step."
-DENIED = """Object.defineProperty(window, "localStorage", {
-  get() { throw new DOMException("The operation is insecure.", "SecurityError"); } });"""
 KEY = "gpu-training.checks.v1"
 AT = "2026-11-21T10:00:00.000Z"
 CHECKED = "lesson-check, .check-after"
@@ -147,14 +139,12 @@ CHECKED = "lesson-check, .check-after"
 @pytest.fixture(scope="module")
 def course(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The small site, served below ``/some/course/``."""
-    root = tmp_path_factory.mktemp("checks")
-    lesson = root / "docs" / "gpu-training"
-    lesson.mkdir(parents=True)
-    (root / "docs" / "code").symlink_to(REPOSITORY / "lesson_code")
-    (root / "docs" / "index.md").write_text(HOME, encoding="utf-8")
-    (lesson / "all-kinds.md").write_text(CHECKS, encoding="utf-8")
-    (lesson / "another.md").write_text("# 6. Another { #another }\n\nText.\n", encoding="utf-8")
-    with small_site(root, NAV, below="some/course") as course:
+    pages = {
+        "index.md": HOME,
+        "gpu-training/all-kinds.md": CHECKS,
+        "gpu-training/another.md": "# 6. Another { #another }\n\nText.\n",
+    }
+    with small_site(tmp_path_factory.mktemp("checks"), pages, below="some/course") as course:
         yield course
 
 
@@ -163,32 +153,18 @@ Opener = Callable[..., Page]
 
 @contextmanager
 def opening(browser: Browser, course: str) -> Iterator[Opener]:
-    """Open a page of the small site in a fresh profile; at the end no error was on any console."""
-    contexts: list[BrowserContext] = []
-    errors: list[str] = []
+    """Open a page of the small site in a fresh window, and wait for its checks."""
+    with fresh_windows(browser) as new_window:
 
-    def note(error: str) -> None:
-        if "The operation is insecure" not in error:  # the theme has no plan for denied storage
-            errors.append(error)
+        def opener(path: str = "gpu-training/all-kinds/", **options: object) -> Page:
+            page = new_window(**options)
+            page.goto(course + path)
+            if options.get("java_script_enabled", True) and path.startswith("gpu-training/all"):
+                for name in KINDS:
+                    expect(check(page, name)).to_have_attribute("data-state", "asking")
+            return page
 
-    def opener(path: str = "gpu-training/all-kinds/", script: str = "", **options: object) -> Page:
-        context = browser.new_context(**{"reduced_motion": "reduce", **options})
-        contexts.append(context)
-        if script:
-            context.add_init_script(script)
-        page = context.new_page()
-        page.on("pageerror", lambda error: note(str(error)))
-        page.on("console", lambda said: note(said.text) if said.type == "error" else None)
-        page.goto(course + path)
-        if options.get("java_script_enabled", True) and path.startswith("gpu-training/all"):
-            for name in KINDS:
-                expect(check(page, name)).to_have_attribute("data-state", "asking")
-        return page
-
-    yield opener
-    for context in contexts:
-        context.close()
-    assert errors == []
+        yield opener
 
 
 @pytest.fixture

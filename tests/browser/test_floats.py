@@ -4,19 +4,14 @@ import re
 from collections.abc import Callable, Iterator
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from lesson_code.gpu_training.float_formats import BFLOAT16, E4M3, FLOAT16
 from lesson_site.floats import gradients, words
 from lesson_site.floats.drawing import WHOLE
 from tests.browser.conftest import small_site
 from tests.browser.states import expect_accessible
-from tests.building import REPOSITORY
 
-NAV = """\
-  - Start: index.md
-  - Floats: floats.md
-"""
 FLOATS = """\
 # Floats { #floats }
 
@@ -34,12 +29,8 @@ FLOATS = """\
 @pytest.fixture(scope="module")
 def course(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A small site with all three parts."""
-    root = tmp_path_factory.mktemp("floats")
-    (root / "docs").mkdir()
-    (root / "docs" / "code").symlink_to(REPOSITORY / "lesson_code")
-    (root / "docs" / "index.md").write_text("# Start\n\n[Floats](floats.md)\n", encoding="utf-8")
-    (root / "docs" / "floats.md").write_text(FLOATS, encoding="utf-8")
-    with small_site(root, NAV, below="course") as course:
+    pages = {"index.md": "# Start\n\n[Floats](floats.md)\n", "floats.md": FLOATS}
+    with small_site(tmp_path_factory.mktemp("floats"), pages, below="course") as course:
         yield course
 
 
@@ -47,16 +38,11 @@ Opener = Callable[..., Page]
 
 
 @pytest.fixture
-def open_floats(browser: Browser, course: str) -> Iterator[Opener]:
-    """Open the page in a fresh window; at the end no error was on any console."""
-    contexts: list[BrowserContext] = []
-    errors: list[str] = []
+def open_floats(new_window: Opener, course: str) -> Opener:
+    """Open the page in a fresh window, and wait for what is moved there."""
 
     def opener(**options: object) -> Page:
-        contexts.append(browser.new_context(**options))
-        page = contexts[-1].new_page()
-        page.on("pageerror", lambda error: errors.append(str(error)))
-        page.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)
+        page = new_window(**options)
         page.goto(f"{course}floats/")
         if options.get("java_script_enabled", True):
             for element, count in (("float-switches", 16), ("gradient-scale", 0)):
@@ -65,10 +51,7 @@ def open_floats(browser: Browser, course: str) -> Iterator[Opener]:
                 expect(page.locator(element).get_by_role("switch")).to_have_count(count)
         return page
 
-    yield opener
-    for context in contexts:
-        context.close()
-    assert errors == []
+    return opener
 
 
 def says(page: Page, element: str) -> Locator:

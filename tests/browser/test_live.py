@@ -100,16 +100,10 @@ FRAME = """(address) => new Promise((resolve) => {
 def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str]]:
     """A small site with recorded outputs: its folder, and where it is served as a public one."""
     root = tmp_path_factory.mktemp("live")
-    (root / "docs").mkdir()
-    (root / "docs" / "code").symlink_to(REPOSITORY / "lesson_code")
-    (root / "docs" / "index.md").write_text(HOME)
-    (root / "docs" / "other.md").write_text(OTHER)
-    (root / "docs" / "learner.md").write_text(LEARNER)
     cells = [{"id": i, "cell_type": "code", "source": text} for i, text in SOURCES.items()]
-    (root / "docs" / "notebooks").mkdir()
-    (root / "docs" / "notebooks" / "made-up.ipynb").write_text(json.dumps({"cells": cells}))
-    nav = "  - index.md\n  - other.md\n  - learner.md\n"
-    with small_site(root, nav, "below") as address:
+    notebook = {"notebooks/made-up.ipynb": json.dumps({"cells": cells})}
+    pages = {"index.md": HOME, "other.md": OTHER, "learner.md": LEARNER}
+    with small_site(root, pages | notebook, "below") as address:
         yield root / "served" / "below", address
 
 

@@ -3,16 +3,11 @@
 from collections.abc import Callable, Iterator
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import small_site
 from tests.browser.states import expect_accessible
-from tests.building import REPOSITORY
 
-NAV = """\
-  - Start: index.md
-  - Memory: memory.md
-"""
 TABLE = """\
 # Memory { #memory }
 
@@ -27,12 +22,8 @@ STANDING = ["102.2", "102.2", "1.00"]
 @pytest.fixture(scope="module")
 def course(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A small site with the table."""
-    root = tmp_path_factory.mktemp("memory")
-    (root / "docs").mkdir()
-    (root / "docs" / "code").symlink_to(REPOSITORY / "lesson_code")
-    (root / "docs" / "index.md").write_text("# Start\n\n[Memory](memory.md)\n", encoding="utf-8")
-    (root / "docs" / "memory.md").write_text(TABLE, encoding="utf-8")
-    with small_site(root, NAV, below="course") as course:
+    pages = {"index.md": "# Start\n\n[Memory](memory.md)\n", "memory.md": TABLE}
+    with small_site(tmp_path_factory.mktemp("memory"), pages, below="course") as course:
         yield course
 
 
@@ -40,26 +31,18 @@ Opener = Callable[..., Page]
 
 
 @pytest.fixture
-def open_table(browser: Browser, course: str) -> Iterator[Opener]:
-    """Open the table in a fresh window; at the end no error was on any console."""
-    contexts: list[BrowserContext] = []
-    errors: list[str] = []
+def open_table(new_window: Opener, course: str) -> Opener:
+    """Open the table in a fresh window, and wait for it."""
 
     def opener(**options: object) -> Page:
-        contexts.append(browser.new_context(**options))
-        page = contexts[-1].new_page()
-        page.on("pageerror", lambda error: errors.append(str(error)))
-        page.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)
+        page = new_window(**options)
         page.goto(f"{course}memory/")
         page.locator("memory-table").scroll_into_view_if_needed()
         if options.get("java_script_enabled", True):
             expect(page.locator("memory-table select")).to_have_count(3)
         return page
 
-    yield opener
-    for context in contexts:
-        context.close()
-    assert errors == []
+    return opener
 
 
 def row(page: Page, name: str) -> list[str]:

@@ -10,17 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.conftest import small_site
+from tests.browser.conftest import DENIED, small_site
 from tests.browser.states import expect_accessible
-from tests.building import REPOSITORY
 
-NAV = """\
-  - Start: index.md
-  - Lab: lab.md
-  - Quiz: quiz.md
-"""
 LAB = """\
 # Lab: six steps { #lab }
 
@@ -79,21 +73,13 @@ Because.
 </quiz-summary>
 """
 TASKS = "gpu-training.tasks.v1"
-DENIED = """Object.defineProperty(window, "localStorage", {
-  get() { throw new DOMException("The operation is insecure.", "SecurityError"); } });"""
 
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The small site, served below ``/some/course/``."""
-    root = tmp_path_factory.mktemp("tasks")
-    docs = root / "docs"
-    docs.mkdir()
-    (docs / "code").symlink_to(REPOSITORY / "lesson_code")
-    (docs / "index.md").write_text("# Start\n\nText.\n", encoding="utf-8")
-    (docs / "lab.md").write_text(LAB, encoding="utf-8")
-    (docs / "quiz.md").write_text(QUIZ, encoding="utf-8")
-    with small_site(root, NAV, below="some/course") as course:
+    pages = {"index.md": "# Start\n\nText.\n", "lab.md": LAB, "quiz.md": QUIZ}
+    with small_site(tmp_path_factory.mktemp("tasks"), pages, below="some/course") as course:
         yield course
 
 
@@ -101,32 +87,18 @@ Opener = Callable[..., Page]
 
 
 @pytest.fixture
-def open_page(browser: Browser, course: str) -> Iterator[Opener]:
-    """Open a page of the small site in a fresh profile; at the end no script had failed."""
-    contexts: list[BrowserContext] = []
-    errors: list[str] = []
+def open_page(new_window: Opener, course: str) -> Opener:
+    """Open a page of the small site in a fresh window, and wait for its scripts."""
 
-    def note(error: str) -> None:
-        if "The operation is insecure" not in error:  # the theme has no plan for denied storage
-            errors.append(error)
-
-    def opener(path: str, script: str = "", **options: Any) -> Page:
-        context = browser.new_context(**{"reduced_motion": "reduce", **options})
-        contexts.append(context)
-        if script:
-            context.add_init_script(script)
-        page = context.new_page()
-        page.on("pageerror", lambda error: note(str(error)))
+    def opener(path: str, **options: Any) -> Page:
+        page = new_window(**options)
         page.goto(course + path)
         if options.get("java_script_enabled", True):
             woken = ".tasks-progress" if path == "lab/" else ".quiz-total"
             expect(page.locator(woken).first).not_to_be_empty()
         return page
 
-    yield opener
-    for context in contexts:
-        context.close()
-    assert errors == []
+    return opener
 
 
 def box(page: Page, name: str) -> Locator:

@@ -11,7 +11,6 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.conftest import LOOKS, QuietServer, new_context, small_site
-from tests.building import REPOSITORY
 from tests.firefox import Window, firefox
 from tests.live import Live, live
 
@@ -229,14 +228,10 @@ def test_on_a_plain_server_nothing_leaves(page: Page, site: str, listener: Liste
 
 def test_in_a_preview_nothing_leaves_either(page: Page, tmp_path: Path, listener: Listener) -> None:
     """`mkdocs serve` shows pages that nothing has gone over."""
-    (tmp_path / "docs" / PAGE).parent.mkdir(parents=True)
-    (tmp_path / "docs" / "code").symlink_to(REPOSITORY / "lesson_code")
-    (tmp_path / "docs" / "index.md").write_text("# Home\n")
-    (tmp_path / "docs" / f"{PAGE.strip('/')}.md").write_text(SHOWN)
-    nav = f"  - index.md\n  - {PAGE.strip('/')}.md\n"
+    pages = {"index.md": "# Home\n", f"{PAGE.strip('/')}.md": SHOWN}
     addresses = aims(listener)
 
-    with small_site(tmp_path, nav, "preview", finished=False) as address:
+    with small_site(tmp_path, pages, "preview", finished=False) as address:
         printed = attacked(page.goto, page.evaluate, address, ATTACK.format(addresses=addresses))
         found = page.workers[0].evaluate(tries(addresses, listener.server_port))
 
