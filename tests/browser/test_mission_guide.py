@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
 from lesson_site.mission.payload import payload_text
-from tests.browser.conftest import AXE, OF_COLORS, OVERFLOWS, RUN_AXE, settled
+from tests.browser.conftest import AXE, DENIED, OF_COLORS, OVERFLOWS, RUN_AXE, settled
 from tests.browser.missions import (
     AT,
     COMMIT,
@@ -27,7 +27,6 @@ from tests.browser.states import expect_accessible
 
 DATA = "memory-mfu.json"
 INSTRUMENT = "[data-mission-part='prediction-1']:has(memory-ledger)"
-DENIED = "Object.defineProperty(window, 'localStorage', { get() { throw new Error('denied'); } })"
 State = dict[str, Any]
 Opened = Callable[..., Page]
 

@@ -1,23 +1,21 @@
 """Both acts of the mission from the first guess to the exported file, by mouse and by keyboard."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
-from playwright.sync_api import Browser, BrowserContext, Locator, Page, ViewportSize, expect
+from playwright.sync_api import Locator, Page, ViewportSize, expect
 
 from lesson_site.mission.decision import schema
-from tests.browser.conftest import OVERFLOWS
-from tests.browser.missions import COMMIT, FIRST, KEY, SECOND, kept_state, open_mission
+from tests.browser.conftest import DENIED, OVERFLOWS
+from tests.browser.missions import COMMIT, FIRST, KEY, SECOND, kept_state
 from tests.browser.states import expect_accessible
 
 MOST_TABS = 200
 LOOKS_AGAIN = 30
 SMALLEST: ViewportSize = {"width": 320, "height": 800}  # 1280 at 400 % zoom
-DENY_STORAGE = """Object.defineProperty(window, "localStorage", {
-  get() { throw new DOMException("denied", "SecurityError"); } });"""
 
 
 def left(page: Page, script: str) -> list[str]:
@@ -201,23 +199,15 @@ def record(page: Page, hand: Mouse, look: Look) -> str:
 
 
 @pytest.fixture
-def start(browser: Browser, site: str) -> Iterator[Callable[..., Page]]:
-    """Open the mission in a fresh window; at the end no error was on any console."""
-    contexts: list[BrowserContext] = []
-    errors: list[str] = []
+def start(new_window: Callable[..., Page], site: str) -> Callable[..., Page]:
+    """Open the mission in a fresh window."""
 
     def opener(**options: Any) -> Page:
-        page = open_mission(browser, site, None, **options)
-        contexts.append(page.context)
-        page.on("pageerror", lambda error: errors.append(str(error)))
-        page.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)
+        page = new_window(**options)
+        page.goto(f"{site}mission/")
         return page
 
-    yield opener
-    for context in contexts:
-        context.close()
-    # The theme's own script does not expect that a browser denies it storage.
-    assert [] == [error for error in errors if error != "denied"]
+    return opener
 
 
 def quietly(_: str, __: str) -> None:
@@ -241,7 +231,7 @@ def check_file(text: str) -> None:
 
 def test_by_keyboard_alone_and_again_on_a_second_visit(start: Callable[..., Page]) -> None:
     """Tab, arrows, Space and Enter lead to the file; after a reload all of it is still there."""
-    page = start()
+    page = start(reduced_motion="no-preference")
     text = play(page, Keyboard(page), quietly)
     before = kept_state(page)
     page.reload()
@@ -257,7 +247,7 @@ def test_by_keyboard_alone_and_again_on_a_second_visit(start: Callable[..., Page
 
 def test_by_mouse_clean_for_screen_readers_in_every_state(start: Callable[..., Page]) -> None:
     """Axe finds nothing in any state on the way, and nothing sticks out of the smallest screen."""
-    page = start(reduced_motion="reduce", bypass_csp=True)
+    page = start(bypass_csp=True)
     found: dict[str, list[str]] = {}
 
     def look(element: str, state: str) -> None:
@@ -276,9 +266,7 @@ def test_by_mouse_clean_for_screen_readers_in_every_state(start: Callable[..., P
 
 def test_with_storage_denied(start: Callable[..., Page]) -> None:
     """The mission is played in memory, says so, and the file comes out all the same."""
-    page = start()
-    page.context.add_init_script(DENY_STORAGE)
-    page.reload()
+    page = start(script=DENIED)
 
     check_file(play(page, Mouse(page), quietly))
 

@@ -13,13 +13,11 @@ from lesson_code.mission.memory import ledger_total_bytes, static_bytes, to_gb
 from lesson_code.mission.pipeline import pipeline
 from lesson_site.mission.decision import bounds, schema
 from lesson_site.mission.rows import PARAMETERS
-from tests.browser.conftest import OVERFLOWS
+from tests.browser.conftest import DENIED, OVERFLOWS
 from tests.browser.missions import LEDGERS, kept_state, open_mission, target_reached
 from tests.browser.states import expect_accessible
 from tests.lesson_site.mission.decision_files import CASES, FILES, file_of
 
-DENIED = """Object.defineProperty(window, "localStorage", {
-  get() { throw new DOMException("denied", "SecurityError"); } })"""
 # What the mission shows is one state; a test puts another in its place.
 TAKE_UP = """async (state) => {
   const { mission } = await import("/assets/elements/mission/state.js");
