@@ -12,10 +12,12 @@ from tests.runnable_snippets import printed, runnable
 pytestmark = pytest.mark.firefox
 PAGES = ("", "gpu-training/a-timing-challenge/", "mission/", "lab/memory-mathematics/")
 SECTION = "mission/architecture.py:count"
-# Elements that a reader can see wake when they come near; these wait until they are used.
+# Elements that a reader can see wake when they come near; these wait until they are used. A check
+# loads more once it is awake, and leaving a page before that has come is an error on its console.
 SEEN = """(() => {
   const resting = "run-cell, reader-card, forecast-gpu";
-  const asleep = [...document.querySelectorAll(`article :not(:defined, ${resting})`)];
+  const waking = `:not(:defined, ${resting}), lesson-check:not([data-state])`;
+  const asleep = [...document.querySelectorAll(`article :is(${waking})`)];
   const next = asleep.find((element) => element.checkVisibility());
   next?.scrollIntoView();
   return !next;
