@@ -375,11 +375,11 @@ def fresh_windows(browser: Browser) -> Iterator[Callable[..., Page]]:
     contexts: list[BrowserContext] = []
     errors: list[str] = []
 
-    def note(error: str) -> None:
-        if DENIAL not in error:  # the theme has no plan for denied storage
-            errors.append(error)
-
     def opened(script: str = "", **options: Any) -> Page:
+        def note(error: str) -> None:
+            if script != DENIED or DENIAL not in error:  # the theme has no plan for denied storage
+                errors.append(error)
+
         context = browser.new_context(**{"reduced_motion": "reduce", **options})
         contexts.append(context)
         if script:
